@@ -1,0 +1,48 @@
+// From an s-op to exact attention weights (design: eight passes, one file each).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "graph/graph.h"
+#include "model/model.h"
+
+namespace rasp::compiler {
+
+struct Options {
+  std::vector<value::Atom> vocabulary;  // pairwise not identical, at least one
+  std::uint32_t max_length = 0;         // at least 1
+  bool causal = false;                  // every selector and `k <= q`
+  bool fuse = true;  // false: every named s-op stays a readable slice of the residual stream
+  model::Dtype dtype = model::Dtype::kF32;
+  std::string dump;  // a pass: its printed result goes to Compiled::dump
+};
+
+// A node that has a name in the source: for slices, heads and errors. Names never influence the
+// weights' layout.
+struct NamedNode {
+  graph::NodeId node = graph::kNoNode;
+  std::string name;
+};
+
+struct Compiled {
+  model::Model model;  // certified: model.certificate.holds
+  std::string dump;
+  std::vector<Diagnostic> notes;
+};
+
+// Either a certified model or a refusal: which expression, where, why, and what would help. `names`
+// label; with fuse = false they also choose what is kept readable.
+[[nodiscard]] Result<Compiled> compile(const graph::Graph& graph, graph::NodeId sop,
+                                       const std::vector<NamedNode>& names,
+                                       const SourceMap& sources, const Options& options);
+
+// The passes' names, in order, for `dump`.
+[[nodiscard]] const std::vector<std::string>& pass_names();
+
+// Checks a model from its weights alone.
+[[nodiscard]] model::Certificate certify(const model::Model& model);
+
+}  // namespace rasp::compiler

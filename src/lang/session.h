@@ -1,0 +1,110 @@
+// Running RASP text: scopes, functions, loops, loading, the standard library. A session turns
+// source texts into named values and a graph; it evaluates s-ops only where the program applies
+// them to an input (`s("abc")`, `expect`).
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/diagnostic.h"
+#include "base/result.h"
+#include "graph/graph.h"
+#include "lang/value.h"
+#include "syntax/ast.h"
+
+namespace rasp::lang {
+
+struct Options {
+  bool causal = false;                      // how `s(input)` and `expect` evaluate
+  std::filesystem::path working_directory;  // for `load`; empty: the process's
+  std::size_t max_steps =
+      20'000'000;  // work of one `run`, in about one step an operation or element
+  const std::atomic<bool>* interrupted = nullptr;  // set by Ctrl-C: the run ends in a limit error
+};
+
+// What one top-level statement did, for whoever prints.
+struct Event {
+  enum class Kind {
+    kValue,    // `expr;` (name "out", or the name when the expression is a bare name) or `name =
+               // expr;`
+    kDefined,  // `def`: value is the function
+    kDraw,     // `draw(sop);` or `draw(sop, input);`
+    kExpect,   // `expect a == b;`: `holds`, and when it does not, `message` says where they differ
+    kPuzzle,   // a puzzle block, checked and kept in `puzzles()`
+    kCommand,  // a command of the REPL, `text` as written; the session does not know its meaning
+  };
+  Kind kind = Kind::kValue;
+  std::string name;
+  Value value;
+  std::optional<value::Sequence> input;  // kDraw
+  bool holds = true;
+  std::string message;
+  std::string text;
+  Span span;
+};
+
+struct Outcome {
+  std::vector<Event> events;            // in program order
+  std::vector<Diagnostic> diagnostics;  // errors, warnings, notes
+  [[nodiscard]] bool ok() const;        // no errors
+};
+
+class Session {
+ public:
+  explicit Session(SourceMap& sources, Options options = {});
+  ~Session();
+
+  // Runs every statement of a text; stops at the first that fails, whose effects are undone.
+  // `on_event`, when given, is called as each statement ends, before the next one runs, and may
+  // refuse the statement (returning a diagnostic undoes it and ends the run): the REPL prints,
+  // obeys commands, and checks definitions on its example there.
+  using OnEvent = std::function<std::optional<Diagnostic>(const Event&)>;
+  Outcome run(FileId file, const OnEvent& on_event = {});
+  // Like `load`: runs a file with its top-level events dropped, `expect`s checked silently, private
+  // names kept private.
+  Outcome load(const std::filesystem::path& path);
+  // Syntax and static checks only: parses, resolves names and builds the graph without evaluating
+  // on any input.
+  Outcome check(FileId file);
+
+  [[nodiscard]] std::optional<Value> lookup(
+      std::string_view name);  // loads the library's module when needed
+  [[nodiscard]] std::vector<std::string> names()
+      const;  // the user's, then the library's; for completion
+  [[nodiscard]] std::optional<Span> definition(
+      std::string_view name);  // where it was defined, for `:source`
+  [[nodiscard]] bool is_user_defined(std::string_view name) const;
+  void reset();  // forget what the user defined
+
+  [[nodiscard]] const graph::Graph& graph() const;
+  [[nodiscard]] const std::vector<syntax::Puzzle>& puzzles() const;
+
+  // The latest name given to each node (user's names before the library's), for pictures, heads and
+  // slices.
+  struct Named {
+    graph::NodeId node;
+    std::string name;
+  };
+  [[nodiscard]] std::vector<Named> named_nodes() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// An input as the command and `sop(...)` take it: a text is its characters; a JSON-like list gives
+// atoms.
+[[nodiscard]] Result<value::Sequence> to_input(const Value& value, const Span& span);
+
+// The names of the standard library's modules, and the text of one (without ".rasp"); nullopt when
+// there is none.
+[[nodiscard]] std::vector<std::string_view> library_modules();
+[[nodiscard]] std::optional<std::string_view> library_text(std::string_view module);
+
+}  // namespace rasp::lang

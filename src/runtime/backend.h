@@ -1,0 +1,57 @@
+// Runs models. The runtime knows weights and token ids, nothing of RASP.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "model/model.h"
+
+namespace rasp::runtime {
+
+using TokenId = std::uint32_t;  // an index into the model's vocabulary
+
+// What one sequence of n tokens went through; kept as doubles, each exactly what the forward pass
+// held.
+struct Trace {
+  std::vector<model::Matrix> residual;  // layers + 1 of [1 + n, d_model]; 0 is the embedding
+  std::vector<std::vector<model::Matrix>>
+      attention;                      // [layer][head] of [1 + n, 1 + n], row = query
+  std::vector<model::Matrix> hidden;  // [layer] of [1 + n, d_mlp], after the ReLU
+  model::Matrix output;               // [1 + n, d_out]
+};
+
+// A model whose weights are where they will be used (converted once to its dtype, on the device).
+class Executable {
+ public:
+  virtual ~Executable() = default;
+  // y of every sequence, BOS rows dropped: one [n_i, d_out] matrix each. Sequences may have unequal
+  // lengths, 1 to max_length; ids must be below the vocabulary's size. The result does not depend
+  // on how sequences are batched.
+  [[nodiscard]] virtual Result<std::vector<model::Matrix>> run(
+      std::span<const std::vector<TokenId>> batch) const = 0;
+  [[nodiscard]] virtual Result<Trace> trace(std::span<const TokenId> tokens) const = 0;
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  [[nodiscard]] virtual std::string_view name() const = 0;
+  [[nodiscard]] virtual Result<std::unique_ptr<Executable>> load(
+      const model::Model& model) const = 0;
+};
+
+[[nodiscard]] std::unique_ptr<Backend> make_cpu_backend();
+
+// Token ids of an input. Errors name the token, the position and the limit: a token outside the
+// vocabulary, an empty input, one longer than max_length. `1` and `"1"` are different tokens.
+[[nodiscard]] Result<std::vector<TokenId>> encode(const model::Model& model,
+                                                  std::span<const value::Atom> input);
+// The atoms that the rows of y mean (BOS row already dropped).
+[[nodiscard]] Result<value::Sequence> decode(const model::Model& model, const model::Matrix& y);
+
+}  // namespace rasp::runtime
