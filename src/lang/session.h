@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,8 +21,20 @@
 
 namespace rasp::lang {
 
+// How an s-op or a selector is applied to an input. The caller brings it (the interpreter, under
+// its options), since this room does not know what is behind the graph. Rows of a selector are
+// queries.
+struct Applier {
+  std::function<Result<value::Sequence>(const graph::Graph&, graph::NodeId sop,
+                                        std::span<const value::Atom> input)>
+      sop;
+  std::function<Result<std::vector<std::vector<bool>>>(const graph::Graph&, graph::NodeId selector,
+                                                       std::span<const value::Atom> input)>
+      selector;
+};
+
 struct Options {
-  bool causal = false;                      // how `s(input)` and `expect` evaluate
+  Applier applier;                          // for `s(input)` and `expect`
   std::filesystem::path working_directory;  // for `load`; empty: the process's
   std::size_t max_steps =
       20'000'000;  // work of one `run`, in about one step an operation or element
