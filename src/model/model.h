@@ -27,20 +27,28 @@ using Vector = Eigen::Matrix<double, 1, Eigen::Dynamic>;
 
 enum class Dtype : std::uint8_t { kF32, kF64 };
 
-// A labelled range of residual dimensions, [begin, end), that holds one variable from after layer
-// `first_layer` on (0: from the embedding). Dimensions may be reused: ranges that overlap have
-// disjoint lifetimes.
+// A labelled range of residual dimensions, [begin, end), that holds one variable. Steps count the
+// half-layers of the stream: 0 is the embedding, 2l + 1 is after the attention of layer l, 2l + 2
+// after its MLP. From `first_step` on, the columns of a token position hold the variable:
+//   categorical  exactly `features` row i when the variable is values[i]   (features [values, end -
+//   begin]) scalar       one column, within `error` of a rational in [minimum, maximum]; `values`
+//   lists them when they are few
+// At BOS they hold `bos_value` [end - begin], exactly. Before `first_step` the columns hold what
+// the embedding put there.
 struct Slice {
-  std::string name;      // the source name, or the expression
-  std::string origin;    // "file:line:column", or ""
-  std::string encoding;  // "one-hot", "scalar", "flag"
+  enum class Encoding : std::uint8_t { kOneHot, kFeatures, kScalar, kFlag };
+  std::string name;    // the source name, or the expression
+  std::string origin;  // "file:line:column", or ""
+  Encoding encoding = Encoding::kFeatures;
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
-  std::uint32_t first_layer = 0;  // readable in the stream after this many layers
-  std::uint32_t last_layer = 0;   // and until the stream after this many layers
-  std::vector<value::Atom>
-      values;        // one-hot: the value of each dimension; scalar: what it can be, if listed
-  std::string node;  // the graph's printed name of the node, for tools
+  std::uint32_t first_step = 0;
+  std::vector<value::Atom> values;
+  Matrix features;
+  Vector bos_value;
+  double minimum = 0;
+  double maximum = 0;
+  double error = 0;
 };
 
 struct Head {
@@ -67,19 +75,21 @@ struct Layer {
 struct Decoder {
   enum class Kind : std::uint8_t {
     kArgmax,  // values[argmax(y[0 .. values.size()))]; y has one entry a value
-    kScalar,  // nearest rational to y[0] among those that `values` lists, or, when it is empty, p/q
-              // with 1 <= q <= max_denominator and min <= p/q <= max (the nearest; the certificate
-              // proves it unique)
+    kScalar,  // values[i] for the code i nearest to y[0]; or, when `codes` is empty, the rational
+              // p/q nearest to y[0] with 1 <= q <= max_denominator and minimum <= p/q <= maximum
+              // (the certificate proves it unique)
   };
   Kind kind = Kind::kArgmax;
   std::vector<value::Atom> values;
-  value::Atom minimum, maximum;  // kScalar without a list
+  std::vector<value::Number> codes;  // kScalar: ascending, one for each of `values`
+  value::Number minimum, maximum;    // kScalar without codes
   std::int64_t max_denominator = 1;
-  // The type of a scalar's numbers. When both an int and a float of the same value occur,
-  // `type_output` is the column of y that is 1.0 where the value is a float and 0.0 where it is an
-  // int; else -1 and `values` carry types.
+  // Whole numbers are listed as ints. Whether a number is an int or a float in the language is told
+  // by the column `type_output` of y, above 0.5 for a float, when it is not negative; else by
+  // `number_type`.
+  enum class NumberType : std::uint8_t { kAsListed, kFloat };
+  NumberType number_type = NumberType::kAsListed;
   std::int32_t type_output = -1;
-  value::Type type = value::Type::kInt;  // kScalar without a list and without type_output
 };
 
 // One line of the certificate: a head, a group of units or an output, with the margin that the
