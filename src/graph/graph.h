@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -19,6 +20,7 @@ namespace rasp::graph {
 using NodeId = std::uint32_t;
 inline constexpr NodeId kNoNode = 0xFFFFFFFFu;
 inline constexpr std::size_t kMaxNodes = 2'000'000;
+inline constexpr std::size_t kMaxConstantBytes = std::size_t{1} << 29;  // all atoms and tables
 
 enum class Kind : std::uint8_t {
   // s-ops: an input of n tokens gives n atoms
@@ -78,20 +80,34 @@ class Graph {
   [[nodiscard]] const Node& operator[](NodeId id) const { return nodes_[id]; }
   [[nodiscard]] const value::Atom& atom(const Node& node) const { return atoms_[node.payload]; }
   [[nodiscard]] const value::Table& table(const Node& node) const { return tables_[node.payload]; }
+  [[nodiscard]] std::size_t atom_count() const { return atoms_.size(); }
+  [[nodiscard]] std::size_t table_count() const { return tables_.size(); }
   [[nodiscard]] bool is_selector(NodeId id) const { return graph::is_selector(nodes_[id].kind); }
 
  private:
-  [[nodiscard]] Result<NodeId> intern(Node node);
-  std::uint32_t intern_atom(value::Atom atom);
-  std::uint32_t intern_table(value::Table table);
+  friend struct GraphAccess;  // tests break graphs through it
+
+  [[nodiscard]] Result<NodeId> intern(const Node& node);
+  [[nodiscard]] Result<NodeId> combine(Kind kind, std::initializer_list<NodeId> selectors,
+                                       const Span& span);
+  [[nodiscard]] Result<NodeId> fold(const value::OpResult& result, const Span& span);
+  [[nodiscard]] bool is_constant(NodeId id) const { return nodes_[id].kind == Kind::kConstant; }
+  [[nodiscard]] Result<std::uint32_t> intern_atom(value::Atom atom, const Span& span);
+  [[nodiscard]] Result<std::uint32_t> intern_table(value::Table table, const Span& span);
+  void grow_slots();
 
   std::vector<Node> nodes_;
   std::vector<value::Atom> atoms_;
   std::vector<value::Table> tables_;
-  std::unordered_multimap<std::size_t, NodeId> index_;  // structural hash -> nodes
+  std::size_t constant_bytes_ = 0;
+  std::vector<NodeId> slots_;  // open addressing over structural hashes; a power of two of them
   std::unordered_multimap<std::size_t, std::uint32_t> atom_index_;
   std::unordered_multimap<std::size_t, std::uint32_t> table_index_;
 };
+
+// What an element of `node` may be, from the types of its arguments. Empty: no input could make it
+// right. The builders' rule, and what `verify` holds nodes to.
+[[nodiscard]] value::TypeSet infer_types(const Graph& graph, const Node& node);
 
 // The nodes that `roots` need, ascending: an evaluation order.
 [[nodiscard]] std::vector<NodeId> reachable(const Graph& graph, std::span<const NodeId> roots);
