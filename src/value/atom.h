@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,7 +34,14 @@ inline constexpr TypeSet kAnyType = 15;
   return (set & static_cast<TypeSet>(type)) != 0;
 }
 
-[[nodiscard]] Type type_of(const Atom& atom);
+[[nodiscard]] constexpr TypeSet bit(Type type) { return static_cast<TypeSet>(type); }
+
+[[nodiscard]] inline Type type_of(const Atom& atom) {
+  if (const auto* number = std::get_if<Number>(&atom)) {
+    return number->is_float() ? Type::kFloat : Type::kInt;
+  }
+  return std::holds_alternative<bool>(atom) ? Type::kBool : Type::kString;
+}
 [[nodiscard]] std::string_view name_of(Type type);  // "bool", "int", "float", "string"
 [[nodiscard]] std::string describe(TypeSet set);    // "int or float"
 
@@ -56,6 +65,9 @@ inline Atom make_int(std::int64_t value) { return Number::integer(value); }
 [[nodiscard]] std::string brief(const Atom& atom);
 // As Python's str(): what `tokens_str` makes of an atom.
 [[nodiscard]] std::string to_text(const Atom& atom);
+// For messages, long values cut: "3", "'abc'", and with the type "the int 3", "the string 'abc'".
+[[nodiscard]] std::string short_repr(const Atom& atom);
+[[nodiscard]] std::string describe(const Atom& atom);
 
 struct AtomHash {  // with AtomEqual: 1, 1.0 and True are one key
   std::size_t operator()(const Atom& atom) const { return hash_value(atom); }
@@ -79,14 +91,26 @@ struct AtomIdentical {
 [[nodiscard]] std::vector<Atom> characters(std::string_view text);
 
 // What an s-op can index: a list or string by position (negative from the end), a dict by key.
+using TableIndex = std::unordered_map<Atom, std::size_t, AtomHash, AtomEqual>;
+
 struct Table {
   enum class Kind : std::uint8_t { kList, kDict } kind = Kind::kList;
   std::vector<Atom> keys;  // kDict only; insertion order, pairwise unequal
   std::vector<Atom> values;
+  // Made by `index_table` once the table is complete: `find` is then one probe, not a walk.
+  std::shared_ptr<const TableIndex> index = nullptr;
 
+  // What `find` looks through: the keys of a dict, the values of a list.
+  [[nodiscard]] const std::vector<Atom>& sought() const {
+    return kind == Kind::kDict ? keys : values;
+  }
   friend bool operator==(const Table& a, const Table& b);  // identical, entry by entry
 };
 [[nodiscard]] std::size_t hash_value(const Table& table);
+// Call it once the table is complete and will be read often. Small tables stay without.
+void index_table(Table& table);
+// Position of the first key (of a dict) or value (of a list) that equals `atom`.
+[[nodiscard]] std::optional<std::size_t> find(const Table& table, const Atom& atom);
 
 // One evaluated s-op: one atom a position.
 using Sequence = std::vector<Atom>;

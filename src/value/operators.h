@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,6 +37,9 @@ enum class Op : std::uint8_t {
 };
 inline constexpr std::size_t kOpCount = static_cast<std::size_t>(Op::kIndicator) + 1;
 
+// `+` and `*` make strings of at most this many code points; more is a limit error.
+inline constexpr std::size_t kMaxStringLength = 1'000'000;
+
 // Why an operator has no value; the caller knows the place.
 struct OpError {
   ErrorKind kind = ErrorKind::kType;
@@ -59,6 +63,10 @@ struct OpInfo {
 [[nodiscard]] OpResult apply(Op op, const Atom& a, const Atom& b);
 // A comparison that the types allow; the caller knows it cannot fail (`==` and `!=` never do).
 [[nodiscard]] bool is_comparison(Op op);
+
+// What `apply` gives for a comparison, without the wrapping: n x n of them make a selector. nullopt
+// where the types cannot be ordered (then `apply` says why); never for `==` and `!=`.
+[[nodiscard]] std::optional<bool> compare(Op op, const Atom& a, const Atom& b);
 
 // table[index]: the entry, or why there is none (missing key, out of range, an index of the wrong
 // type).
