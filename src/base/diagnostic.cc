@@ -86,7 +86,7 @@ Excerpt excerpt(std::string_view line, std::size_t begin, std::size_t end) {
   while (at < line.size() && column < kExcerpt) {
     const CodePoint point = decode_utf8(line, at);
     Cell cell = cell_at(line, at, point, column);
-    cell.marked = at + point.bytes > begin && at < end;
+    cell.marked = at + point.bytes > begin && at < std::max(end, begin + 1);
     put(cell);
     column += cell.columns + (cell.columns == 0 ? 1 : 0);  // combining marks cannot pile up
     at += point.bytes;
