@@ -46,7 +46,8 @@ Number Number::rational(std::int64_t numerator, std::int64_t denominator) {
         gcd(magnitude(numerator), static_cast<std::uint64_t>(denominator)));
     return {numerator / g, denominator / g, true};
   }
-  return reduced(BigRational(BigInt(numerator), BigInt(denominator)), true);
+  // Boost 1.74 refuses negative denominators of unbounded integers.
+  return reduced(BigRational(-BigInt(numerator), -BigInt(denominator)), true);
 }
 
 Number Number::rational(const BigRational& value) { return reduced(value, true); }
@@ -287,7 +288,7 @@ Number Number::whole_power(const Number& base, std::uint64_t exponent) {
 
 std::size_t Number::power_bits(const Number& base, const Number& exponent) {
   if (!base.is_exact() || !exponent.is_exact() || !exponent.is_integral()) return 0;
-  const std::size_t each = base.bits() - (base.is_zero() ? 0 : 1);
+  const std::size_t each = base.bits() - 1;
   if (each == 0) return 1;  // 0, 1 and -1
   const std::optional<std::int64_t> times = exponent.to_int64();
   if (!times || magnitude(*times) > kMaxNumberBits) return std::numeric_limits<std::size_t>::max();
@@ -299,7 +300,7 @@ std::optional<Number> Number::power(const Number& base, const Number& exponent) 
   const bool is_float = base.is_float_ || exponent.is_float_ || exponent.sign() < 0;
   if (base.is_exact() && exponent.is_exact() && exponent.is_integral()) {
     Number result;
-    if (power_bits(base, exponent) == 1 && base.bits() == 1) {  // 0, 1, -1: any exponent
+    if (base.bits() == 1) {  // 0, 1, -1: any exponent
       const bool odd = mp::bit_test(mp::abs(mp::numerator(exponent.to_rational())), 0);
       const bool one = exponent.is_zero() || (!odd && !base.is_zero());
       result = one ? integer(1) : base;
