@@ -11,6 +11,12 @@ using value::Type;
 
 constexpr value::TypeSet kText = static_cast<value::TypeSet>(Type::kString);
 
+std::string quoted(Op op) {
+  std::string text = "'";
+  text += value::info(op).symbol;
+  return text += '\'';
+}
+
 std::string_view expectation(Op op) {
   switch (op) {
     case Op::kAdd:
@@ -59,8 +65,7 @@ std::string hint_for(const Graph& graph, Op op, std::span<const NodeId> args) {
 
 Diagnostic operand_error(const Graph& graph, Op op, std::span<const NodeId> args,
                          const Span& span) {
-  std::string message = "'" + std::string(value::info(op).symbol) + "' expects " +
-                        std::string(expectation(op)) + ", found ";
+  std::string message = quoted(op) + " expects " + std::string(expectation(op)) + ", found ";
   for (std::size_t i = 0; i < args.size(); ++i) {
     if (i > 0) message += " and ";
     message += value::describe(graph[args[i]].types);
@@ -70,15 +75,14 @@ Diagnostic operand_error(const Graph& graph, Op op, std::span<const NodeId> args
 
 Diagnostic zero_divisor_error(Op op, const Span& span) {
   return error(ErrorKind::kArithmetic, span,
-               "'" + std::string(value::info(op).symbol) +
-                   "' expects a divisor that can be other than zero, found the constant 0");
+               quoted(op) + " expects a divisor other than zero, found the constant 0");
 }
 
 Diagnostic select_error(const Graph& graph, NodeId key, NodeId query, Op comparison,
                         const Span& span) {
   const NodeId args[] = {key, query};
   return error(ErrorKind::kType, span,
-               "select with '" + std::string(value::info(comparison).symbol) + "' expects " +
+               "select with " + quoted(comparison) + " expects " +
                    std::string(expectation(comparison)) + ", found " +
                    value::describe(graph[key].types) + " (key) and " +
                    value::describe(graph[query].types) + " (query)",

@@ -78,10 +78,15 @@ std::vector<Fragment> expand(const Graph& graph, NodeId root, std::size_t limit)
 std::string print(const Graph& graph, std::span<const NodeId> roots) {
   std::vector<std::uint32_t> number;
   std::string text;
+  const auto name_of = [&](NodeId id) {
+    std::string name(1, '%');
+    return name += std::to_string(number[id]);
+  };
   for (NodeId id : canonical_order(graph, roots, number)) {
-    text += "%" + std::to_string(number[id]) + " = ";
+    text += name_of(id);
+    text += " = ";
     for (const Part& part : parts_of(graph, graph[id], kLiteralLimit)) {
-      text += part.arg == kNoNode ? part.text : "%" + std::to_string(number[part.arg]);
+      text += part.arg == kNoNode ? part.text : name_of(part.arg);
     }
     text += '\n';
   }

@@ -171,8 +171,8 @@ std::vector<Part> parts_of_map(const Node& node) {
 }
 
 std::vector<Part> parts_of_logic(const Node& node, std::string_view symbol) {
-  return {arg(node.args[0], {Level::kComparison, true, logic_of(node)}),
-          text(" " + std::string(symbol) + " "), arg(node.args[1], {Level::kComparison, true, 0})};
+  return {arg(node.args[0], {Level::kComparison, true, logic_of(node)}), text(std::string(symbol)),
+          arg(node.args[1], {Level::kComparison, true, 0})};
 }
 
 bool is_default_zero(const Atom& atom) {
@@ -223,9 +223,9 @@ std::vector<Part> parts_of(const Graph& graph, const Node& node, std::size_t lim
       return {text("select("), arg(node.args[0]), text(", "), arg(node.args[1]),
               text(", " + std::string(value::info(node.op).symbol) + ")")};
     case Kind::kSelectorAnd:
-      return parts_of_logic(node, "and");
+      return parts_of_logic(node, " and ");
     case Kind::kSelectorOr:
-      return parts_of_logic(node, "or");
+      return parts_of_logic(node, " or ");
     case Kind::kSelectorNot:
       return {text("not "), arg(node.args[0], up_to(Level::kPrimary))};
   }
