@@ -12,13 +12,15 @@
 namespace rasp::syntax {
 
 inline constexpr std::size_t kMaxSourceBytes = std::size_t{4} << 20;
+inline constexpr std::size_t kMaxTokens = 1'000'000;
 inline constexpr std::size_t kMaxNesting =
     200;  // brackets, blocks, prefix operators, nested ternaries
 inline constexpr std::size_t kMaxChain = 20'000;     // operators in one unparenthesised chain
 inline constexpr std::size_t kMaxSyntaxErrors = 20;  // reported for one text
 
 struct ParseOptions {
-  bool commands = false;  // the REPL's commands are statements
+  bool commands = false;           // the REPL's commands are statements
+  bool warn_on_precedence = true;  // where an expression reads otherwise than in Python
 };
 
 struct Parsed {
