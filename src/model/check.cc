@@ -13,8 +13,12 @@ namespace {
 
 using Index = Eigen::Index;
 
+constexpr std::int64_t kMaxDenominator = std::int64_t{1} << 32;
+
 std::string shape(Index rows, Index cols) {
-  return "[" + std::to_string(rows) + ", " + std::to_string(cols) + "]";
+  std::string text = "[";
+  text += std::to_string(rows) + ", " + std::to_string(cols) + "]";
+  return text;
 }
 
 template <typename Tensor>
@@ -81,11 +85,8 @@ Result<void> check_weights(const Model& model) {
   return status;
 }
 
-Result<void> check_scalar_decoder(const Decoder& decoder, Index d_out) {
+Result<void> check_scalar_decoder(const Decoder& decoder) {
   const auto fits = [](const value::Number& number) { return std::isfinite(number.to_double()); };
-  if (decoder.type_output < -1 || decoder.type_output >= d_out)
-    return bad_file("the decoder reads a type from output " + std::to_string(decoder.type_output) +
-                    " of " + std::to_string(d_out));
   if (decoder.codes.size() != decoder.values.size())
     return bad_file("the decoder has " + std::to_string(decoder.codes.size()) + " codes for " +
                     std::to_string(decoder.values.size()) + " values");
@@ -96,12 +97,17 @@ Result<void> check_scalar_decoder(const Decoder& decoder, Index d_out) {
       decoder.codes.end())
     return bad_file("the decoder's codes do not ascend");
   if (decoder.maximum < decoder.minimum) return bad_file("the decoder's range is empty");
-  if (decoder.max_denominator < 1) return bad_file("the decoder's largest denominator is below 1");
+  if (decoder.max_denominator < 1 || decoder.max_denominator > kMaxDenominator)
+    return bad_file("the decoder's largest denominator is " +
+                    std::to_string(decoder.max_denominator));
   return {};
 }
 
 Result<void> check_decoder(const Decoder& decoder, Index d_out) {
-  if (decoder.kind == Decoder::Kind::kScalar) return check_scalar_decoder(decoder, d_out);
+  if (decoder.type_output < -1 || decoder.type_output >= d_out)
+    return bad_file("the decoder reads a type from output " + std::to_string(decoder.type_output) +
+                    " of " + std::to_string(d_out));
+  if (decoder.kind == Decoder::Kind::kScalar) return check_scalar_decoder(decoder);
   if (decoder.values.empty()) return bad_file("the decoder has no values");
   if (static_cast<Index>(decoder.values.size()) > d_out)
     return bad_file("the decoder has " + std::to_string(decoder.values.size()) + " values for " +

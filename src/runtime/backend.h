@@ -45,7 +45,8 @@ class Backend {
       const model::Model& model) const = 0;
 };
 
-[[nodiscard]] std::unique_ptr<Backend> make_cpu_backend();
+// `threads` work on a batch, the caller among them; 0: as many as the machine has.
+[[nodiscard]] std::unique_ptr<Backend> make_cpu_backend(std::size_t threads = 0);
 
 // Token ids of an input. Errors name the token, the position and the limit: a token outside the
 // vocabulary, an empty input, one longer than max_length. `1` and `"1"` are different tokens.

@@ -1,0 +1,201 @@
+// The `cpu` backend: sequences over threads when there are enough of them, else the rows of each.
+#include "runtime/backend.h"
+
+#include <algorithm>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "model/safetensors.h"
+#include "runtime/cpu/forward.h"
+#include "runtime/thread_pool.h"
+
+namespace rasp::runtime {
+namespace {
+
+// Below this many rows, waking the other threads costs more than they save.
+constexpr std::size_t kRowsWorthAThread = 64;
+
+template <typename Scalar>
+class CpuExecutable final : public Executable {
+ public:
+  CpuExecutable(const model::Model& model, std::size_t threads)
+      : vocabulary_(model.vocabulary.size()),
+        max_length_(model.max_length),
+        forward_(model),
+        pool_(threads),
+        workspace_(pool_.workers()) {}
+
+  Result<std::vector<model::Matrix>> run(
+      std::span<const std::vector<TokenId>> batch) const override {
+    std::size_t longest = 0;
+    std::size_t rows = 0;
+    for (std::size_t s = 0; s < batch.size(); ++s) {
+      RASP_CHECK_OK(check_tokens(batch[s], s));
+      longest = std::max(longest, batch[s].size());
+      rows += batch[s].size() + 1;
+    }
+    std::vector<model::Matrix> outputs(batch.size());
+    // A caller that finds the threads busy with another's batch works alone.
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock.owns_lock()) {
+      Workspace workspace(1);
+      run_sequences(batch, longest, nullptr, workspace, outputs);
+    } else if (pool_.workers() == 1 || rows < 2 * kRowsWorthAThread) {
+      run_sequences(batch, longest, nullptr, workspace_, outputs);
+    } else if (batch.size() >= 2 * pool_.workers()) {
+      run_sequences(batch, longest, &pool_, workspace_, outputs);
+    } else {
+      for (std::size_t s = 0; s < batch.size(); ++s)
+        run_rows(batch[s], &pool_, workspace_, outputs[s], nullptr);
+    }
+    return outputs;
+  }
+
+  Result<Trace> trace(std::span<const TokenId> tokens) const override {
+    RASP_CHECK_OK(check_tokens(tokens, 0));
+    Trace trace = empty_trace(tokens.size() + 1);
+    model::Matrix y;
+    Workspace workspace(1);
+    run_rows(tokens, nullptr, workspace, y, &trace);
+    return trace;
+  }
+
+ private:
+  struct Worker {
+    typename Forward<Scalar>::Sequence sequence;
+    typename Forward<Scalar>::Scratch scratch;
+  };
+  using Workspace = std::vector<Worker>;
+
+  [[nodiscard]] Result<void> check_tokens(std::span<const TokenId> tokens,
+                                          std::size_t sequence) const {
+    const auto refuse = [sequence](const std::string& what) {
+      return fail(ErrorKind::kInput, {}, "sequence " + std::to_string(sequence) + " " + what);
+    };
+    if (tokens.empty()) return refuse("is empty");
+    if (tokens.size() > max_length_)
+      return refuse("has " + std::to_string(tokens.size()) + " tokens; the model takes at most " +
+                    std::to_string(max_length_));
+    for (std::size_t i = 0; i < tokens.size(); ++i)
+      if (tokens[i] >= vocabulary_)
+        return refuse("has the token id " + std::to_string(tokens[i]) + " at position " +
+                      std::to_string(i) + "; the vocabulary has " + std::to_string(vocabulary_) +
+                      " tokens");
+    return {};
+  }
+
+  [[nodiscard]] model::Matrix output_for(std::size_t rows) const {
+    return model::Matrix(static_cast<Eigen::Index>(rows),
+                         static_cast<Eigen::Index>(forward_.d_out()));
+  }
+
+  // Whole sequences, one after the other or spread over `pool`.
+  void run_sequences(std::span<const std::vector<TokenId>> batch, std::size_t longest,
+                     ThreadPool* pool, Workspace& workspace,
+                     std::vector<model::Matrix>& outputs) const {
+    for (Worker& worker : workspace) prepare(longest, worker);
+    for (std::size_t s = 0; s < batch.size(); ++s) outputs[s] = output_for(batch[s].size());
+    const auto body = [&](std::size_t w, std::size_t begin, std::size_t end) {
+      for (std::size_t s = begin; s < end; ++s) run_one(batch[s], workspace[w], outputs[s]);
+    };
+    if (pool == nullptr) return body(0, 0, batch.size());
+    const std::size_t grain = std::max<std::size_t>(
+        1, std::min(kRowsWorthAThread / (longest + 1), batch.size() / (4 * pool->workers())));
+    pool->parallel_for(batch.size(), grain, body);
+  }
+
+  void run_one(std::span<const TokenId> tokens, Worker& worker, model::Matrix& y) const {
+    const std::size_t rows = tokens.size() + 1;
+    forward_.prepare(tokens.size(), worker.sequence);
+    forward_.embed(tokens, 0, rows, worker.sequence);
+    for (std::size_t l = 0; l < forward_.layers(); ++l) {
+      forward_.project(l, 0, rows, worker.scratch, worker.sequence);
+      forward_.advance(l, 0, rows, worker.scratch, worker.sequence, nullptr);
+    }
+    forward_.unembed(1, rows, 1, worker.scratch, worker.sequence, y);
+  }
+
+  // One sequence, its rows spread over `pool`. With a trace, `y` is left alone.
+  void run_rows(std::span<const TokenId> tokens, ThreadPool* pool, Workspace& workspace,
+                model::Matrix& y, Trace* trace) const {
+    const std::size_t rows = tokens.size() + 1;
+    for (Worker& worker : workspace) forward_.prepare(tokens.size(), worker.scratch);
+    auto& sequence = workspace[0].sequence;
+    forward_.prepare(tokens.size(), sequence);
+    forward_.embed(tokens, 0, rows, sequence);
+    if (trace != nullptr)
+      std::copy(sequence.x.begin(),
+                sequence.x.begin() + static_cast<std::ptrdiff_t>(rows * forward_.d_model()),
+                trace->residual[0].data());
+    const auto stage = [&](auto&& body) {
+      const auto round = [&](std::size_t w, std::size_t begin, std::size_t end) {
+        body(workspace[w].scratch, begin, end);
+      };
+      if (pool == nullptr) return round(0, 0, rows);
+      pool->parallel_for(rows, kRowsWorthAThread / 4, round);
+    };
+    for (std::size_t l = 0; l < forward_.layers(); ++l) {
+      stage([&](auto& scratch, std::size_t begin, std::size_t end) {
+        forward_.project(l, begin, end, scratch, sequence);
+      });
+      stage([&](auto& scratch, std::size_t begin, std::size_t end) {
+        forward_.advance(l, begin, end, scratch, sequence, trace);
+      });
+    }
+    if (trace != nullptr) {
+      forward_.unembed(0, rows, 0, workspace[0].scratch, sequence, trace->output);
+    } else {
+      y = output_for(tokens.size());
+      forward_.unembed(1, rows, 1, workspace[0].scratch, sequence, y);
+    }
+  }
+
+  void prepare(std::size_t tokens, Worker& worker) const {
+    forward_.prepare(tokens, worker.sequence);
+    forward_.prepare(tokens, worker.scratch);
+  }
+
+  [[nodiscard]] Trace empty_trace(std::size_t rows) const {
+    const auto n = static_cast<Eigen::Index>(rows);
+    const auto width = static_cast<Eigen::Index>(forward_.d_model());
+    Trace trace;
+    trace.residual.assign(forward_.layers() + 1, model::Matrix(n, width));
+    for (std::size_t l = 0; l < forward_.layers(); ++l) {
+      trace.attention.emplace_back(forward_.heads(l), model::Matrix::Zero(n, n));
+      trace.hidden.emplace_back(n, static_cast<Eigen::Index>(forward_.d_mlp(l)));
+    }
+    trace.output = output_for(rows);
+    return trace;
+  }
+
+  std::size_t vocabulary_;
+  std::size_t max_length_;
+  Forward<Scalar> forward_;
+  mutable std::mutex mutex_;  // of the pool and the workspace
+  mutable ThreadPool pool_;
+  mutable Workspace workspace_;
+};
+
+class CpuBackend final : public Backend {
+ public:
+  explicit CpuBackend(std::size_t threads) : threads_(threads) {}
+  [[nodiscard]] std::string_view name() const override { return "cpu"; }
+  [[nodiscard]] Result<std::unique_ptr<Executable>> load(const model::Model& model) const override {
+    RASP_CHECK_OK(model::check(model));
+    if (model.dtype == model::Dtype::kF32)
+      return std::make_unique<CpuExecutable<float>>(model, threads_);
+    return std::make_unique<CpuExecutable<double>>(model, threads_);
+  }
+
+ private:
+  std::size_t threads_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_cpu_backend(std::size_t threads) {
+  return std::make_unique<CpuBackend>(threads);
+}
+
+}  // namespace rasp::runtime
