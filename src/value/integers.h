@@ -39,6 +39,13 @@ inline constexpr std::int64_t kMaxDigits =
 [[nodiscard]] constexpr bool fits_int64(__int128 value) {
   return value >= INT64_MIN && value <= INT64_MAX;
 }
+// num / den to the nearest whole number, ties to even; den > 0.
+[[nodiscard]] constexpr __int128 rounded_half_even(__int128 num, std::int64_t den) {
+  __int128 floor = num / den;
+  if (num < 0 && floor * den != num) --floor;
+  const __int128 twice = 2 * (num - floor * den);
+  return floor + (twice > den || (twice == den && (floor & 1) != 0) ? 1 : 0);
+}
 [[nodiscard]] inline bool fits_int64(const BigInt& value) {
   return value >= INT64_MIN && value <= INT64_MAX;
 }

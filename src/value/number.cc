@@ -256,6 +256,21 @@ Number Number::modulo(const Number& a, const Number& b) {
     const bool other_side = rest != 0 && (rest < 0) != (b.num_ < 0);
     return {other_side ? rest + b.num_ : rest, 1, is_float};
   }
+  if (both_small(a, b)) {
+    // Over the common denominator the remainder is one of whole numbers.
+    std::int64_t top = 0;
+    std::int64_t bottom = 0;
+    std::int64_t den = 0;
+    if (!__builtin_mul_overflow(a.num_, b.den_, &top) &&
+        !__builtin_mul_overflow(b.num_, a.den_, &bottom) && bottom != -1 &&
+        !__builtin_mul_overflow(a.den_, b.den_, &den)) {
+      const std::int64_t rest = top % bottom;
+      const bool other_side = rest != 0 && (rest < 0) != (bottom < 0);
+      Number result = rational(other_side ? rest + bottom : rest, den);
+      result.is_float_ = is_float;
+      return result;
+    }
+  }
   if (!a.is_exact() || !b.is_exact()) {
     const double divisor = b.to_double();
     const double rest = std::fmod(a.to_double(), divisor);
@@ -268,7 +283,9 @@ Number Number::modulo(const Number& a, const Number& b) {
 }
 
 Number Number::round_half_even(const Number& a) {
-  if (a.form_ == Form::kSmall && a.den_ == 1) return {a.num_, 1, false};
+  if (a.form_ == Form::kSmall) {
+    return {static_cast<std::int64_t>(rounded_half_even(a.num_, a.den_)), 1, false};
+  }
   const BigRational value = a.to_rational();
   const BigInt floor = floor_of(value);
   const int side = BigRational(2 * (value - floor)).compare(1);

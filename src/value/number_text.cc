@@ -156,8 +156,13 @@ std::string Number::repr() const {
 
 std::string Number::brief() const {
   if (!is_float_ || is_integral()) return repr();
-  const Number thousandths = round_half_even(rational(to_rational() * 1000));
-  return divide(thousandths, integer(1000)).repr();
+  constexpr std::int64_t kScale = 1000;
+  if (form_ == Form::kSmall) {
+    const __int128 scaled = rounded_half_even(static_cast<__int128>(num_) * kScale, den_);
+    if (fits_int64(scaled)) return rational(static_cast<std::int64_t>(scaled), kScale).repr();
+  }
+  const Number thousandths = round_half_even(rational(to_rational() * kScale));
+  return divide(thousandths, integer(kScale)).repr();
 }
 
 }  // namespace rasp::value
