@@ -39,9 +39,11 @@ struct Options {
   std::size_t max_steps =
       20'000'000;  // work of one `run`, in about one step an operation or element
   const std::atomic<bool>* interrupted = nullptr;  // set by Ctrl-C: the run ends in a limit error
+  bool commands = false;                           // the REPL's commands are statements
 };
 
-// What one top-level statement did, for whoever prints.
+// What one top-level statement did, for whoever prints. `a, b = ...;` gives an event a name. In a
+// loop at the top only `expect` and `draw` tell; in functions and loaded files nothing does.
 struct Event {
   enum class Kind {
     kValue,    // `expr;` (name "out", or the name when the expression is a bare name) or `name =
@@ -53,19 +55,27 @@ struct Event {
     kCommand,  // a command of the REPL, `text` as written; the session does not know its meaning
   };
   Kind kind = Kind::kValue;
-  std::string name;
+  std::string name;  // kDraw: the s-op's when it is a bare name, else ""
   Value value;
   std::optional<value::Sequence> input;  // kDraw
   bool holds = true;
   std::string message;
-  std::string text;
+  std::string text;  // kCommand, kExpect: as written
   Span span;
 };
 
+// A puzzle block, and the program that its expressions are in.
+struct KnownPuzzle {
+  syntax::Puzzle puzzle;
+  std::shared_ptr<const syntax::Program> program;
+};
+
 struct Outcome {
-  std::vector<Event> events;            // in program order
-  std::vector<Diagnostic> diagnostics;  // errors, warnings, notes
-  [[nodiscard]] bool ok() const;        // no errors
+  std::vector<Event> events;  // in program order
+  // Errors, warnings, notes. After the error of a statement come notes that say through which calls
+  // and files it was reached, innermost first.
+  std::vector<Diagnostic> diagnostics;
+  [[nodiscard]] bool ok() const;  // no errors
 };
 
 class Session {
@@ -73,17 +83,19 @@ class Session {
   explicit Session(SourceMap& sources, Options options = {});
   ~Session();
 
-  // Runs every statement of a text; stops at the first that fails, whose effects are undone.
+  // Runs every statement of a text; stops at the first that fails, whose effects are undone. A text
+  // with syntax errors is not begun: all of them are in the outcome.
   // `on_event`, when given, is called as each statement ends, before the next one runs, and may
   // refuse the statement (returning a diagnostic undoes it and ends the run): the REPL prints,
   // obeys commands, and checks definitions on its example there.
   using OnEvent = std::function<std::optional<Diagnostic>(const Event&)>;
   Outcome run(FileId file, const OnEvent& on_event = {});
-  // Like `load`: runs a file with its top-level events dropped, `expect`s checked silently, private
-  // names kept private.
+  // Like `load`: runs a file with its top-level events dropped, private names kept private, and an
+  // `expect` that does not hold a warning.
   Outcome load(const std::filesystem::path& path);
-  // Syntax and static checks only: parses, resolves names and builds the graph without evaluating
-  // on any input.
+  // Syntax and static checks only: parses, resolves names (those in functions that nothing calls as
+  // well) and builds the graph without evaluating on any input. Goes on after an error, so that the
+  // outcome holds all it could find, and leaves the session as it was.
   Outcome check(FileId file);
 
   [[nodiscard]] std::optional<Value> lookup(
@@ -93,10 +105,11 @@ class Session {
   [[nodiscard]] std::optional<Span> definition(
       std::string_view name);  // where it was defined, for `:source`
   [[nodiscard]] bool is_user_defined(std::string_view name) const;
-  void reset();  // forget what the user defined
+  void reset();  // forget what the user defined; ids of nodes handed out before mean nothing then
 
   [[nodiscard]] const graph::Graph& graph() const;
-  [[nodiscard]] const std::vector<syntax::Puzzle>& puzzles() const;
+  // The latest of each name, in the order of their first appearance.
+  [[nodiscard]] const std::vector<KnownPuzzle>& puzzles() const;
 
   // The latest name given to each node (user's names before the library's), for pictures, heads and
   // slices.
