@@ -147,21 +147,22 @@ class Outliner {
 
   void open_brace(std::size_t at) {
     const bool header = header_ == Kind::DEF || header_ == Kind::FOR || header_ == Kind::PUZZLE;
-    // `for k in {"a": 1} {`: only the second brace has an operand before it.
-    if (!header || !in_block() || !follows_header(at)) {
+    if (!header || !begins_body(at)) {
       open_.push_back({Opened::kBracket, Kind::CLOSE_BRACE});
       return;
     }
+    drop_brackets();
     tokens_[at].block = true;
     open_.push_back({header_ == Kind::PUZZLE ? Opened::kPuzzle : Opened::kBlock, 0});
     ++blocks_;
     at_start_ = true;
   }
 
-  // A ':' here is a slip that the parser reports; the brace opens a block all the same.
-  [[nodiscard]] bool follows_header(std::size_t at) const {
-    return at > first_of_statement_ &&
-           (ends_operand(tokens_[at - 1].kind) || tokens_[at - 1].kind == Kind::COLON);
+  // In `for k in {"a": 1} {` only the second brace has an operand before it, and no dict has. A
+  // header in error begins its body all the same: `def f(x {`, `for i in l: {`.
+  [[nodiscard]] bool begins_body(std::size_t at) const {
+    if (header_ != Kind::FOR || ends_operand(tokens_[at - 1].kind)) return true;
+    return tokens_[at - 1].kind == Kind::COLON && in_block();
   }
 
   // Closes the innermost bracket of this kind in this statement, with what is left open inside it;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/utf8.h"
+#include "syntax/messages.h"
 #include "syntax/outline.h"
 #include "syntax/statements.h"
 #include "syntax/tree.h"
@@ -65,23 +66,37 @@ class Reading {
                        " words and signs, this one has more"));
       return std::move(parsed_);
     }
-    const OutlineOptions outline_options{options_.commands, false};
-    for (const Unit& unit : outline(source_, tokens_, 0, tokens_.size() - 1, outline_options)) {
-      if (unit.command) {
-        command(unit);
-      } else if (errors_ < kMaxSyntaxErrors) {
-        this->unit(unit);
-      }
-    }
+    parse_range(0, tokens_.size() - 1, {});
     return std::move(parsed_);
   }
 
  private:
+  // Where a range of tokens stands: what its units are, and what becomes of them.
+  struct Around {
+    bool top = true;  // outside every block: what is parsed belongs to the program
+    bool puzzle_items = false;
+  };
+
   void report(Diagnostic diagnostic) {
     if (++errors_ <= kMaxSyntaxErrors) parsed_.diagnostics.push_back(std::move(diagnostic));
   }
 
-  void command(const Unit& unit) {
+  // Recurses only where a unit is in error, so at most kMaxSyntaxErrors deep.
+  void parse_range(std::size_t first, std::size_t last, const Around& around) {
+    const OutlineOptions options{options_.commands && around.top, around.puzzle_items};
+    for (const Unit& unit : outline(source_, tokens_, first, last, options)) {
+      if (errors_ >= kMaxSyntaxErrors) return;
+      if (unit.command) {
+        add_command(unit);
+      } else if (unit.too_deep) {
+        report_depth(tokens_[*unit.too_deep]);
+      } else {
+        parse_unit(unit, around);
+      }
+    }
+  }
+
+  void add_command(const Unit& unit) {
     Statement statement;
     statement.kind = StatementKind::kCommand;
     statement.span = {file_, tokens_[unit.first].begin, tokens_[unit.last - 1].end};
@@ -90,37 +105,91 @@ class Reading {
     parsed_.program.statements.push_back(std::move(statement));
   }
 
-  void unit(const Unit& unit) {
-    if (unit.too_deep) {
-      const Token& token = tokens_[*unit.too_deep];
-      report(error(ErrorKind::kLimit, {file_, token.begin, token.end},
-                   "brackets, blocks, choices and prefix operators nest at most " +
-                       std::to_string(kMaxNesting) + " deep",
-                   "name a part of it first"));
-      return;
-    }
-    parse_tokens(unit.first, unit.last);
-    const TreeParser::Tree tree = parser_.parse(unit_tokens_, false);
-    if (tree.failure) {
-      report(error(
-          ErrorKind::kSyntax,
-          {file_, unit_tokens_[tree.failure->token].begin, unit_tokens_[tree.failure->token].end},
-          "this statement is not of the form that was expected here"));
-      return;
-    }
-    BuildContext context{source_,         file_,
-                         unit_tokens_,    options_.warn_on_precedence,
-                         parsed_.program, parsed_.diagnostics};
-    auto statement = StatementBuilder(context).build(tree.statement);
-    errors_ += context.errors;
-    if (statement) parsed_.program.statements.push_back(std::move(*statement));
+  void report_depth(const Token& token) {
+    report(error(ErrorKind::kLimit, {file_, token.begin, token.end},
+                 "brackets, blocks, choices and prefix operators nest at most " +
+                     std::to_string(kMaxNesting) + " deep",
+                 "give a name to a part first"));
   }
 
-  void parse_tokens(std::size_t first, std::size_t last) {
-    unit_tokens_.assign(tokens_.begin() + static_cast<std::ptrdiff_t>(first),
-                        tokens_.begin() + static_cast<std::ptrdiff_t>(last));
-    const std::uint32_t end = tokens_[last - 1].end;
+  void parse_unit(const Unit& unit, const Around& around) {
+    unit_tokens_.assign(tokens_.begin() + static_cast<std::ptrdiff_t>(unit.first),
+                        tokens_.begin() + static_cast<std::ptrdiff_t>(unit.last));
+    const std::uint32_t end = tokens_[unit.last - 1].end;
     unit_tokens_.push_back({kEndOfText, end, end, false, false});
+    const TreeParser::Tree tree = parser_.parse(unit_tokens_, around.puzzle_items);
+    if (tree.failure) {
+      const Explanation explanation = explain(*tree.failure, unit_tokens_, sources_, file_);
+      report(explanation.diagnostic);
+      go_on_after(unit, unit.first + tree.failure->token, explanation.missing_end, around);
+      return;
+    }
+    build(tree, around);
+  }
+
+  void build(const TreeParser::Tree& tree, const Around& around) {
+    Program scratch;  // a statement out of a block that is in error: only its own errors count
+    BuildContext context{source_,
+                         file_,
+                         unit_tokens_,
+                         options_.warn_on_precedence,
+                         around.top ? parsed_.program : scratch,
+                         parsed_.diagnostics};
+    StatementBuilder builder(context);
+    if (tree.item != nullptr) {
+      builder.check(tree.item);
+    } else if (auto statement = builder.build(tree.statement, around.top);
+               statement && around.top) {
+      parsed_.program.statements.push_back(std::move(*statement));
+    }
+    errors_ += context.errors;
+  }
+
+  // The parser stopped at token `stop` of the unit. What follows the innermost statement around it
+  // is read on its own, block by block, for its errors.
+  void go_on_after(const Unit& unit, std::size_t stop, bool missing_end, const Around& around) {
+    std::vector<bool> blocks;  // around `stop`, in this unit: whether each is a puzzle
+    for (std::size_t at = unit.first; at < stop && at < unit.last; ++at) {
+      if (!tokens_[at].block) continue;
+      if (tokens_[at].kind == Kind::CLOSE_BRACE) {
+        blocks.pop_back();
+      } else {
+        blocks.push_back(blocks.empty() && tokens_[unit.first].kind == Kind::PUZZLE);
+      }
+    }
+    std::size_t next = stop;
+    if (!missing_end || !tokens_[stop].first_on_line) {
+      while (next < unit.last && tokens_[next].kind != Kind::SEMICOLON &&
+             tokens_[next].kind != Kind::UNCLOSED && !tokens_[next].block) {
+        ++next;
+      }
+      if (next < unit.last && tokens_[next].block && tokens_[next].kind == Kind::OPEN_BRACE) {
+        blocks.push_back(blocks.empty() && tokens_[unit.first].kind == Kind::PUZZLE);
+      }
+      const bool closes =
+          next < unit.last && tokens_[next].block && tokens_[next].kind == Kind::CLOSE_BRACE;
+      if (!closes) ++next;
+    }
+    for (; !blocks.empty(); blocks.pop_back()) {
+      const std::size_t end = end_of_block(next, unit.last);
+      if (next < end) parse_range(next, end, {false, blocks.back()});
+      next = end + 1;
+    }
+    if (next < unit.last) parse_range(next, unit.last, around);
+  }
+
+  // The brace that closes the block that `first` is in, or `last`.
+  [[nodiscard]] std::size_t end_of_block(std::size_t first, std::size_t last) const {
+    std::size_t depth = 0;
+    for (std::size_t at = first; at < last; ++at) {
+      if (!tokens_[at].block) continue;
+      if (tokens_[at].kind == Kind::OPEN_BRACE) {
+        ++depth;
+      } else if (depth-- == 0) {
+        return at;
+      }
+    }
+    return last;
   }
 
   const SourceMap& sources_;

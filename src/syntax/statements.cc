@@ -5,11 +5,16 @@
 #include <string>
 #include <utility>
 
+#include "syntax/slips.h"
+
 namespace rasp::syntax {
 
-std::optional<Statement> StatementBuilder::build(const Grammar::StatementContext* tree) {
+std::optional<Statement> StatementBuilder::build(const Grammar::StatementContext* tree, bool top) {
   const std::size_t before = context_.errors;
   Statement out = statement(tree);
+  if (top && out.kind == StatementKind::kReturn) {
+    context_.report(ErrorKind::kSyntax, out.span, "expected 'return' in a def, found it outside");
+  }
   if (context_.errors > before) return std::nullopt;
   return out;
 }
@@ -83,7 +88,7 @@ std::optional<Name> StatementBuilder::target(const Grammar::ExpressionContext* t
   const bool brief = text.size() <= 40 && text.find('\n') == std::string_view::npos;
   context_.report(ErrorKind::kSyntax, span,
                   "only a name can be assigned to, found " +
-                      (brief ? "'" + std::string(text) + "'" : std::string("an expression")),
+                      (brief ? in_quotes(text) : std::string("an expression")),
                   std::move(hint));
   return std::nullopt;
 }
@@ -126,6 +131,24 @@ void StatementBuilder::definition(const Grammar::DefinitionContext* tree, Statem
   out.names.push_back(context_.name(tree->name));
   if (tree->parameters != nullptr) names(tree->parameters, true, out.names);
   body(tree->body, out);
+  check_returns(out);
+}
+
+// A body computes and then returns: there is no way past a `return`, and none around it.
+void StatementBuilder::check_returns(const Statement& definition) {
+  const auto& body = definition.body;
+  for (const Statement& statement : body) {
+    if (statement.kind == StatementKind::kReturn && &statement != &body.back()) {
+      context_.report(ErrorKind::kSyntax, statement.span,
+                      "expected 'return' as the last statement of the def, found more after it");
+    }
+  }
+  if (body.empty() || body.back().kind != StatementKind::kReturn) {
+    context_.report(ErrorKind::kSyntax, definition.names.front().span,
+                    "expected 'return' at the end of the def of '" + definition.names.front().text +
+                        "', found none",
+                    "end the body with return ...;");
+  }
 }
 
 void StatementBuilder::loop(const Grammar::LoopContext* tree, Statement& out) {
@@ -133,6 +156,12 @@ void StatementBuilder::loop(const Grammar::LoopContext* tree, Statement& out) {
   names(tree->targets, false, out.names);
   out.exprs = {expressions_.build(tree->iterable)};
   body(tree->body, out);
+  for (const Statement& statement : out.body) {
+    if (statement.kind == StatementKind::kReturn) {
+      context_.report(ErrorKind::kSyntax, statement.span,
+                      "expected 'return' at the end of a def, found it in a loop");
+    }
+  }
 }
 
 void StatementBuilder::body(const std::vector<Grammar::StatementContext*>& trees, Statement& out) {

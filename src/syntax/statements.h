@@ -12,9 +12,9 @@ class StatementBuilder {
  public:
   explicit StatementBuilder(BuildContext& context) : context_(context), expressions_(context) {}
 
-  // Nothing when the statement is in error; then `context` has the diagnostics. Recurses once a
-  // block, which the outline has bounded.
-  [[nodiscard]] std::optional<Statement> build(const Grammar::StatementContext* tree);
+  // Nothing when the statement is in error; then `context` has the diagnostics. `top`: it is in no
+  // block. Recurses once a block, which the outline has bounded.
+  [[nodiscard]] std::optional<Statement> build(const Grammar::StatementContext* tree, bool top);
   // One line of a puzzle, only to see whether it is in error.
   void check(const Grammar::ItemContext* tree);
 
@@ -31,6 +31,7 @@ class StatementBuilder {
   void limit(const Grammar::ItemContext* tree, Puzzle& out);
 
   void body(const std::vector<Grammar::StatementContext*>& trees, Statement& out);
+  void check_returns(const Statement& definition);
   void names(const Grammar::NamesContext* tree, bool distinct, std::vector<Name>& out);
   [[nodiscard]] Puzzle::Check claim(const Grammar::ExpressionContext* tree, const Span& whole);
   [[nodiscard]] std::optional<Name> target(const Grammar::ExpressionContext* tree);
