@@ -134,7 +134,7 @@ Result<std::uint32_t> Graph::intern_atom(Atom atom, const Span& span) {
   const std::size_t hash = value::AtomIdentityHash{}(atom);
   const auto [first, last] = atom_index_.equal_range(hash);
   for (auto it = first; it != last; ++it) {
-    if (value::identical(atoms_[it->second], atom)) return it->second;
+    if (same_constant(atoms_[it->second], atom)) return it->second;
   }
   constant_bytes_ += bytes_of(atom);
   if (constant_bytes_ > kMaxConstantBytes) {
@@ -151,7 +151,7 @@ Result<std::uint32_t> Graph::intern_table(value::Table table, const Span& span) 
   const std::size_t hash = value::hash_value(table);
   const auto [first, last] = table_index_.equal_range(hash);
   for (auto it = first; it != last; ++it) {
-    if (tables_[it->second] == table) return it->second;
+    if (same_constant(tables_[it->second], table)) return it->second;
   }
   const std::size_t bytes = bytes_of(table);
   if (constant_bytes_ + bytes > kMaxConstantBytes) return constants_too_large(span);

@@ -80,6 +80,7 @@ class Graph {
   [[nodiscard]] const Node& operator[](NodeId id) const { return nodes_[id]; }
   [[nodiscard]] const value::Atom& atom(const Node& node) const { return atoms_[node.payload]; }
   [[nodiscard]] const value::Table& table(const Node& node) const { return tables_[node.payload]; }
+  [[nodiscard]] const value::Atom& atom_at(std::size_t index) const { return atoms_[index]; }
   [[nodiscard]] std::size_t atom_count() const { return atoms_.size(); }
   [[nodiscard]] std::size_t table_count() const { return tables_.size(); }
   [[nodiscard]] bool is_selector(NodeId id) const { return graph::is_selector(nodes_[id].kind); }

@@ -26,4 +26,20 @@ inline constexpr std::uint32_t kNoPayload = 0xFFFFFFFFu;
          a.payload == b.payload && std::ranges::equal(a.arguments(), b.arguments());
 }
 
+// Constants are one when they are identical and equally exact: 4^0.5 is inexact, and so is what is
+// computed from it.
+[[nodiscard]] inline bool same_constant(const value::Atom& a, const value::Atom& b) {
+  const auto exact = [](const value::Atom& atom) {
+    const auto* number = std::get_if<value::Number>(&atom);
+    return number == nullptr || number->is_exact();
+  };
+  return value::identical(a, b) && exact(a) == exact(b);
+}
+
+[[nodiscard]] inline bool same_constant(const value::Table& a, const value::Table& b) {
+  const auto same = [](const value::Atom& x, const value::Atom& y) { return same_constant(x, y); };
+  return a.kind == b.kind && std::ranges::equal(a.keys, b.keys, same) &&
+         std::ranges::equal(a.values, b.values, same);
+}
+
 }  // namespace rasp::graph

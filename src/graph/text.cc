@@ -166,7 +166,10 @@ std::vector<Part> parts_of_map(const Node& node) {
     return {text(node.op == Op::kNot ? symbol + " " : symbol),
             arg(node.args[0], up_to(Level::kPrimary))};
   }
-  return {arg(node.args[0], left_operand(node)), text(" " + symbol + " "),
+  std::string spaced(1, ' ');
+  spaced += symbol;
+  spaced += ' ';
+  return {arg(node.args[0], left_operand(node)), text(node.op == Op::kPow ? symbol : spaced),
           arg(node.args[1], right_operand(node))};
 }
 

@@ -78,6 +78,19 @@ std::string check_operator(const Graph& graph, const Node& node) {
   return {};
 }
 
+// Whether another payload holds the same atom; `seen` maps hashes to payloads.
+bool repeats_atom(const Graph& graph, const Node& node,
+                  std::unordered_multimap<std::size_t, std::uint32_t>& seen) {
+  const std::size_t hash = value::AtomIdentityHash{}(graph.atom(node));
+  const auto [first, last] = seen.equal_range(hash);
+  for (auto it = first; it != last; ++it) {
+    if (it->second == node.payload) return false;
+    if (same_constant(graph.atom_at(it->second), graph.atom(node))) return true;
+  }
+  seen.emplace(hash, node.payload);
+  return false;
+}
+
 std::string check_types(const Graph& graph, const Node& node) {
   if (is_selector(node.kind)) return node.types == 0 ? "" : "is a selector with element types";
   if (node.types == 0) return "can have no value";
@@ -88,8 +101,7 @@ std::string check_types(const Graph& graph, const Node& node) {
 
 std::string verify(const Graph& graph) {
   std::unordered_multimap<std::size_t, NodeId> seen;
-  std::unordered_map<value::Atom, std::uint32_t, value::AtomIdentityHash, value::AtomIdentical>
-      atoms;
+  std::unordered_multimap<std::size_t, std::uint32_t> atoms;
   for (NodeId id = 0; id < graph.size(); ++id) {
     const Node& node = graph[id];
     const std::string prefix = "node " + std::to_string(id) + " ";
@@ -106,9 +118,8 @@ std::string verify(const Graph& graph) {
     if (auto broken = check_arguments(graph, id, shape); !broken.empty()) return prefix + broken;
     if (auto broken = check_operator(graph, node); !broken.empty()) return prefix + broken;
     if (auto broken = check_types(graph, node); !broken.empty()) return prefix + broken;
-    if (shape.payload == Shape::kAtom) {
-      const auto [it, fresh] = atoms.emplace(graph.atom(node), node.payload);
-      if (!fresh && it->second != node.payload) return prefix + "repeats an atom";
+    if (shape.payload == Shape::kAtom && repeats_atom(graph, node, atoms)) {
+      return prefix + "repeats an atom";
     }
     const std::size_t hash = structural_hash(node);
     const auto [first, last] = seen.equal_range(hash);
