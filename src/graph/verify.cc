@@ -97,10 +97,24 @@ std::string check_types(const Graph& graph, const Node& node) {
   return node.types == infer_types(graph, node) ? "" : "has types other than its arguments give";
 }
 
+std::string find_repeated(const Graph& graph) {
+  std::vector<std::pair<std::size_t, NodeId>> hashes;
+  hashes.reserve(graph.size());
+  for (NodeId id = 0; id < graph.size(); ++id) hashes.emplace_back(structural_hash(graph[id]), id);
+  std::ranges::sort(hashes);
+  for (std::size_t i = 0; i < hashes.size(); ++i) {
+    for (std::size_t j = i + 1; j < hashes.size() && hashes[j].first == hashes[i].first; ++j) {
+      if (!same_structure(graph[hashes[i].second], graph[hashes[j].second])) continue;
+      return "node " + std::to_string(hashes[j].second) + " repeats node " +
+             std::to_string(hashes[i].second);
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string verify(const Graph& graph) {
-  std::unordered_multimap<std::size_t, NodeId> seen;
   std::unordered_multimap<std::size_t, std::uint32_t> atoms;
   for (NodeId id = 0; id < graph.size(); ++id) {
     const Node& node = graph[id];
@@ -121,16 +135,8 @@ std::string verify(const Graph& graph) {
     if (shape.payload == Shape::kAtom && repeats_atom(graph, node, atoms)) {
       return prefix + "repeats an atom";
     }
-    const std::size_t hash = structural_hash(node);
-    const auto [first, last] = seen.equal_range(hash);
-    for (auto it = first; it != last; ++it) {
-      if (same_structure(graph[it->second], node)) {
-        return prefix + "repeats node " + std::to_string(it->second);
-      }
-    }
-    seen.emplace(hash, id);
   }
-  return {};
+  return find_repeated(graph);
 }
 
 }  // namespace rasp::graph
