@@ -65,18 +65,20 @@ bool is_help(std::string_view first, std::span<const Token> rest) {
 
 }  // namespace
 
-std::size_t command_end(std::string_view source, const std::vector<Token>& tokens,
-                        std::size_t first, std::size_t last) {
+std::size_t command_end(std::string_view source, std::span<const Token> tokens, std::size_t first) {
   if (tokens[first].kind != Kind::COLON && tokens[first].kind != Kind::NAME) return first;
   std::size_t end = first + 1;
-  while (end < last && !tokens[end].first_on_line && tokens[end].kind != Kind::SEMICOLON) ++end;
+  while (tokens[end].kind != kEndOfText && tokens[end].kind != Kind::SEMICOLON &&
+         !tokens[end].first_on_line) {
+    ++end;
+  }
   if (tokens[first].kind == Kind::COLON) return end;
 
   Line line;
   for (std::size_t at = first; at < end && line.count < kMaxWords; ++at) {
     if (!is_bracket_or_comma(tokens[at].kind)) line.words[line.count++] = tokens[at].text(source);
   }
-  const std::span<const Token> rest(&tokens[first] + 1, end - first - 1);
+  const std::span<const Token> rest = tokens.subspan(first + 1, end - first - 1);
   const bool command =
       is_example_command(line) || is_exit(line.word(0), rest) || is_help(line.word(0), rest);
   return command ? end : first;

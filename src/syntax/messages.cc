@@ -230,7 +230,7 @@ Problem Explainer::in_statements() {
   }
   if (header) return in_header();
   if (found() == Kind::ELSE) {
-    return {"expected 'if' before 'else'" + found_text(),
+    return {"expected ';' after the statement, found 'else' without an 'if'",
             "a choice is an expression: a if condition else b"};
   }
   if (first == Kind::LOAD || expects(Kind::SEMICOLON)) {
@@ -283,7 +283,7 @@ Problem Explainer::in_item() {
 
 Problem Explainer::in_select() const {
   constexpr const char* kForm = "select takes three parts: select(keys, queries, ==)";
-  if (gives_up_on_bracket()) return in_brackets();
+  if (gives_up_on_bracket() && found() != Kind::CLOSE_PAREN) return in_brackets();
   if (inside_.commas == 2 && expects(Kind::EQUAL)) {
     return {"expected one of ==, !=, <, >, <=, >= as the third part of 'select'" + found_text(),
             kForm};
@@ -299,7 +299,8 @@ Problem Explainer::in_select() const {
 Problem Explainer::in_aggregate() const {
   constexpr const char* kForm =
       "aggregate takes a selector, a value and maybe a default: aggregate(s, x, 0)";
-  if (gives_up_on_bracket() || found() == Kind::ASSIGN) return in_brackets();
+  const bool over = gives_up_on_bracket() && found() != Kind::CLOSE_PAREN;
+  if (over || found() == Kind::ASSIGN) return in_brackets();
   if (inside_.commas == 0) {
     return {"expected ',' and a second part of 'aggregate'" + found_text(), kForm};
   }
@@ -314,6 +315,7 @@ bool Explainer::gives_up_on_bracket() const {
   switch (found()) {
     case kEndOfText:
     case Kind::SEMICOLON:
+    case Kind::CLOSE_PAREN:
     case Kind::CLOSE_BRACKET:
     case Kind::CLOSE_BRACE:
     case Kind::OPEN_BRACE:
@@ -326,6 +328,13 @@ bool Explainer::gives_up_on_bracket() const {
 }
 
 Problem Explainer::in_brackets() const {
+  const bool over = gives_up_on_bracket();
+  if (stop_.at == inside_.opener + 1 && !over) {
+    return {inside_.what == What::kParameters
+                ? "expected a name or ')' after '('" + found_text()
+                : "expected an expression after " + before_text() + found_text(),
+            ""};
+  }
   const std::string close_it = " to close " + opener_text() + found_text();
   switch (inside_.what) {
     case What::kChoice:
@@ -340,23 +349,19 @@ Problem Explainer::in_brackets() const {
         return {"expected ':' and a value after the key" + found_text(),
                 "a dict is written {key: value}, a list [a, b]"};
       }
-      return {(gives_up_on_bracket() ? "expected '}'" : "expected ',' or '}'") + close_it, ""};
+      return {(over ? "expected '}'" : "expected ',' or '}'") + close_it, ""};
     case What::kList:
-      return {(found() != Kind::CLOSE_BRACE && found() != Kind::SEMICOLON && found() != kEndOfText
-                   ? "expected ',' or ']'"
-                   : "expected ']'") +
-                  close_it,
-              ""};
+      return {(over ? "expected ']'" : "expected ',' or ']'") + close_it, ""};
     case What::kParens:
       return {"expected ')'" + close_it, found() == Kind::COMMA ? "a list is written [a, b]" : ""};
+    case What::kParameters:
+      if (over) break;
+      return {"expected ',' or ')' after the parameter " + before_text() + found_text(),
+              "a parameter is a name alone, without a type or a default"};
     default:
       break;
   }
-  if (inside_.what == What::kParameters && !gives_up_on_bracket()) {
-    return {"expected ',' or ')' after the parameter " + before_text() + found_text(),
-            "a parameter is a name alone, without a type or a default"};
-  }
-  return {(gives_up_on_bracket() ? "expected ')'" : "expected ',' or ')'") + close_it, ""};
+  return {(over ? "expected ')'" : "expected ',' or ')'") + close_it, ""};
 }
 
 }  // namespace

@@ -89,8 +89,8 @@ class Outliner {
       case Kind::OPEN_BRACE:
         open_brace(at);
         break;
-      case Kind::IF:
-        open_.push_back({Opened::kIf, 0});
+      case Kind::IF:  // as the first word it is an error, and no ELSE will close it
+        if (at != first_of_statement_) open_.push_back({Opened::kIf, 0});
         break;
       case Kind::ELSE:
         if (!open_.empty() && open_.back().what == Opened::kIf) open_.pop_back();
@@ -128,7 +128,7 @@ class Outliner {
   std::size_t begin_statement(std::size_t at) {
     if (blocks_ == 0) start_ = at;
     if (options_.commands && blocks_ == 0) {
-      if (std::size_t end = command_end(source_, tokens_, at, last_); end != at) {
+      if (std::size_t end = command_end(source_, tokens_, at); end != at) {
         units_.push_back({at, end, true, true, std::nullopt});
         if (end < last_ && tokens_[end].kind == Kind::SEMICOLON) ++end;
         return end;
@@ -146,8 +146,7 @@ class Outliner {
   }
 
   void open_brace(std::size_t at) {
-    const bool header = header_ == Kind::DEF || header_ == Kind::FOR || header_ == Kind::PUZZLE;
-    if (!header || !begins_body(at)) {
+    if (!begins_body(at)) {
       open_.push_back({Opened::kBracket, Kind::CLOSE_BRACE});
       return;
     }
@@ -159,10 +158,15 @@ class Outliner {
   }
 
   // In `for k in {"a": 1} {` only the second brace has an operand before it, and no dict has. A
-  // header in error begins its body all the same: `def f(x {`, `for i in l: {`.
+  // header in error begins its body all the same: `def f(x {`, `for i in l: {`, `if a == b {`.
   [[nodiscard]] bool begins_body(std::size_t at) const {
-    if (header_ != Kind::FOR || ends_operand(tokens_[at - 1].kind)) return true;
-    return tokens_[at - 1].kind == Kind::COLON && in_block();
+    if (header_ == Kind::DEF || header_ == Kind::PUZZLE) return true;
+    if (at == first_of_statement_) return false;
+    const int before = tokens_[at - 1].kind;
+    if (header_ == Kind::FOR && ends_operand(before)) return true;
+    if (!in_block()) return false;
+    return ends_operand(before) || (header_ == Kind::FOR && before == Kind::COLON) ||
+           (before == Kind::ELSE && first_of_statement_ + 1 == at);
   }
 
   // Closes the innermost bracket of this kind in this statement, with what is left open inside it;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -33,8 +34,9 @@ struct OutlineOptions {
                                         std::size_t first, std::size_t last,
                                         const OutlineOptions& options);
 
-// One past the last token of the command that begins at `first`, or `first` when none does.
-[[nodiscard]] std::size_t command_end(std::string_view source, const std::vector<Token>& tokens,
-                                      std::size_t first, std::size_t last);
+// One past the last token of the command that begins at `first`, or `first` when none does. The
+// last token, kEndOfText, is part of no command.
+[[nodiscard]] std::size_t command_end(std::string_view source, std::span<const Token> tokens,
+                                      std::size_t first);
 
 }  // namespace rasp::syntax

@@ -116,6 +116,7 @@ class Reading {
     unit_tokens_.assign(tokens_.begin() + static_cast<std::ptrdiff_t>(unit.first),
                         tokens_.begin() + static_cast<std::ptrdiff_t>(unit.last));
     const std::uint32_t end = tokens_[unit.last - 1].end;
+    if (!unit.ended && unit.last + 1 < tokens_.size()) unit_tokens_.push_back(tokens_[unit.last]);
     unit_tokens_.push_back({kEndOfText, end, end, false, false});
     const TreeParser::Tree tree = parser_.parse(unit_tokens_, around.puzzle_items);
     if (tree.failure) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/utf8.h"
+#include "syntax/outline.h"
 
 namespace rasp::syntax {
 namespace {
@@ -63,6 +64,8 @@ constexpr std::array kStatementWords = {
     Entry{"var", kNameHint},
     Entry{"const", kNameHint},
     Entry{"assert", "a check is written expect a == b;"},
+    Entry{"load", "a file is read with load \"name\";"},
+    Entry{"draw", "a picture is asked for with draw(sop);"},
 };
 
 // Words in the middle of one.
@@ -127,7 +130,7 @@ Problem foreign_token(const Stop& stop) {
         stop.kind_before() == Kind::INTEGER || stop.kind(stop.at + 1) == Kind::INTEGER;
     problem.hint = number ? "a decimal has digits on both sides: 0.5" : "values have no members";
   } else if (problem.hint.empty() && stop.kind(stop.at) == Kind::FOREIGN) {
-    problem.hint = "outside strings and comments, only A-Z, a-z, 0-9, _ and signs may stand";
+    problem.hint = "names are made of A-Z, a-z, 0-9 and _";
   }
   return problem;
 }
@@ -140,6 +143,8 @@ std::string hint_on_signs(const Stop& stop) {
   if (before == Kind::DIVIDE && found == Kind::DIVIDE && touches) {
     return "a comment begins with '#'; a whole quotient is (a - a % b) / b";
   }
+  const bool number = before == Kind::INTEGER || before == Kind::DECIMAL;
+  if (number && found == Kind::NAME && touches) return "a number is written 12 or 0.5";
   if (before == Kind::LESS && found == Kind::GREATER) return "write '!='";
   if (before == Kind::ASSIGN && found == Kind::GREATER) return "write '>='";
   if (before == Kind::ASSIGN && found == Kind::LESS) return "write '<='";
@@ -170,8 +175,13 @@ std::string hint_on_signs(const Stop& stop) {
 }
 
 std::string hint_on_words(const Stop& stop, std::size_t first) {
+  if (command_end(stop.source, stop.tokens, first) > stop.at) {
+    return "commands belong to the REPL; a program has none";
+  }
   const std::string_view word = stop.text(first);
-  if (std::string hint = find(kStatementWords, word); !hint.empty()) return hint;
+  if (stop.at <= first + 1) {
+    if (std::string hint = find(kStatementWords, word); !hint.empty()) return hint;
+  }
   if (std::string hint = find(kInnerWords, stop.text(stop.at)); !hint.empty()) return hint;
   if (stop.at > first && stop.kind_before() == Kind::NAME) {
     if (std::string hint = find(kInnerWords, stop.text(stop.at - 1)); !hint.empty()) return hint;

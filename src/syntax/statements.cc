@@ -141,6 +141,7 @@ void StatementBuilder::check_returns(const Statement& definition) {
     if (statement.kind == StatementKind::kReturn && &statement != &body.back()) {
       context_.report(ErrorKind::kSyntax, statement.span,
                       "expected 'return' as the last statement of the def, found more after it");
+      return;
     }
   }
   if (body.empty() || body.back().kind != StatementKind::kReturn) {
