@@ -176,8 +176,9 @@ std::string format(const Diagnostic& diagnostic, const SourceMap& sources,
     const std::size_t end = span.end < line_start ? 0 : span.end - line_start;
     const Excerpt shown = excerpt(line, begin, end);
     const std::string number = std::to_string(place.line);
-    out += " " + number + " | " + shown.line + "\n";
-    out += " " + std::string(number.size(), ' ') + " | " + styled(style.mark, shown.marks) + "\n";
+    out.append(1, ' ').append(number).append(" | ").append(shown.line).append(1, '\n');
+    out.append(number.size() + 1, ' ').append(" | ").append(styled(style.mark, shown.marks));
+    out += '\n';
   }
   if (!diagnostic.hint.empty()) {
     out += "  " + styled(style.hint, "hint:") + " " + printable(diagnostic.hint) + "\n";

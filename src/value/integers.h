@@ -1,4 +1,4 @@
-// Integer helpers of number.cc and number_text.cc.
+// Integer helpers of numbers: words where they fit, unbounded where they do not.
 #pragma once
 
 #include <bit>
@@ -52,7 +52,7 @@ inline constexpr std::int64_t kMaxDigits =
 [[nodiscard]] inline std::size_t bit_length(const BigInt& value) {
   return value.is_zero() ? 0 : boost::multiprecision::msb(boost::multiprecision::abs(value)) + 1;
 }
-[[nodiscard]] BigInt floor_of(const BigRational& value);
+[[nodiscard]] BigInt gcd(const BigInt& first, const BigInt& second);  // not negative
 
 [[nodiscard]] inline bool all_digits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;

@@ -1,9 +1,11 @@
 #include "value/number.h"
 
+#include <atomic>
 #include <cmath>
 #include <limits>
 
 #include "value/integers.h"
+#include "value/ratio.h"
 
 namespace rasp::value {
 namespace mp = boost::multiprecision;
@@ -11,22 +13,33 @@ using Fraction = Number::Fraction;
 
 // ---- making ----
 
+struct Number::Big {
+  Ratio value;
+  mutable std::atomic<std::size_t> uses{1};  // copies live in several threads
+};
+
+void Number::retain() const { big()->uses.fetch_add(1, std::memory_order_relaxed); }
+
 void Number::release() const {
   if (big()->uses.fetch_sub(1, std::memory_order_acq_rel) == 1) delete big();
 }
 
 // Results shrink back: a Big never holds what Small can.
-Number Number::reduced(BigRational value, bool is_float) {
-  const BigInt num = mp::numerator(value);
-  const BigInt den = mp::denominator(value);
-  if (fits_int64(num) && fits_int64(den)) {
-    return {static_cast<std::int64_t>(num), static_cast<std::int64_t>(den), is_float};
+Number Number::shrunk(Ratio value, bool is_float) {
+  if (fits_int64(value.num) && fits_int64(value.den)) {
+    return {static_cast<std::int64_t>(value.num), static_cast<std::int64_t>(value.den), is_float};
   }
   Number result;
-  result.num_ = std::bit_cast<std::int64_t>(static_cast<const Big*>(new Big(std::move(value))));
+  result.num_ = std::bit_cast<std::int64_t>(static_cast<const Big*>(new Big{std::move(value)}));
   result.form_ = Form::kBig;
   result.is_float_ = is_float;
   return result;
+}
+
+Ratio ratio_of(const Number& number) {
+  if (number.form_ == Number::Form::kBig) return number.big()->value;
+  if (number.form_ == Number::Form::kSmall) return {number.num_, number.den_};
+  return ratio_of(number.real());
 }
 
 Number Number::from_double(double value) {
@@ -37,7 +50,7 @@ Number Number::from_double(double value) {
   return result;
 }
 
-Number Number::integer(const BigInt& value) { return reduced(BigRational(value), false); }
+Number Number::integer(const BigInt& value) { return shrunk({value, 1}, false); }
 
 Number Number::rational(std::int64_t numerator, std::int64_t denominator) {
   assert(denominator != 0);
@@ -46,11 +59,16 @@ Number Number::rational(std::int64_t numerator, std::int64_t denominator) {
         gcd(magnitude(numerator), static_cast<std::uint64_t>(denominator)));
     return {numerator / g, denominator / g, true};
   }
-  // Boost 1.74 refuses negative denominators of unbounded integers.
-  return reduced(BigRational(-BigInt(numerator), -BigInt(denominator)), true);
+  return shrunk(make_ratio(numerator, denominator), true);
 }
 
-Number Number::rational(const BigRational& value) { return reduced(value, true); }
+Number Number::rational(const BigInt& numerator, const BigInt& denominator) {
+  return shrunk(make_ratio(numerator, denominator), true);
+}
+
+Number Number::rational(const BigRational& value) {
+  return shrunk({mp::numerator(value), mp::denominator(value)}, true);
+}
 
 Number Number::inexact(double value) {
   assert(std::isfinite(value));
@@ -90,8 +108,8 @@ std::optional<Number> decimal(std::string_view digits, std::int64_t exponent) {
   }
   const BigInt mantissa{std::string(digits)};
   const BigInt scale = mp::pow(BigInt(10), static_cast<unsigned>(std::abs(exponent)));
-  const Number value =
-      Number::rational(exponent < 0 ? BigRational(mantissa, scale) : BigRational(mantissa * scale));
+  const Number value = exponent < 0 ? Number::rational(mantissa, scale)
+                                    : Number::rational(BigInt(mantissa * scale), BigInt(1));
   if (value.bits() > kMaxNumberBits) return std::nullopt;
   return value;
 }
@@ -101,14 +119,14 @@ std::optional<Number> decimal(std::string_view digits, std::int64_t exponent) {
 bool Number::is_integral() const {
   if (form_ == Form::kSmall) return den_ == 1;
   if (form_ == Form::kInexact) return std::trunc(real()) == real();
-  return mp::denominator(big()->value) == 1;
+  return big()->value.den == 1;
 }
 
 bool Number::is_finite() const { return form_ != Form::kInexact || std::isfinite(real()); }
 
 int Number::sign_of_rest() const {
   if (form_ == Form::kInexact) return (real() > 0) - (real() < 0);
-  return big()->value.sign();
+  return big()->value.num.sign();
 }
 
 std::size_t Number::bits() const {
@@ -116,8 +134,7 @@ std::size_t Number::bits() const {
   if (form_ == Form::kSmall) {
     return static_cast<std::size_t>(64 - std::countl_zero(magnitude(num_) | magnitude(den_)));
   }
-  return std::max(bit_length(mp::numerator(big()->value)),
-                  bit_length(mp::denominator(big()->value)));
+  return std::max(bit_length(big()->value.num), bit_length(big()->value.den));
 }
 
 std::optional<std::int64_t> Number::int64_of_inexact() const {
@@ -129,52 +146,44 @@ std::optional<std::int64_t> Number::int64_of_inexact() const {
 std::optional<Fraction> Number::to_fraction() const {
   if (form_ == Form::kSmall) return Fraction{num_, den_};
   if (form_ == Form::kBig) return std::nullopt;
-  const Number exact = reduced(to_rational(), true);
+  const Number exact = shrunk(ratio_of(*this), true);
   return exact.is_small() ? exact.to_fraction() : std::nullopt;
 }
 
 double Number::to_double() const {
   if (form_ == Form::kInexact) return real();
   if (form_ == Form::kSmall) return nearest_double(num_, den_);
-  return nearest_double(mp::numerator(big()->value), mp::denominator(big()->value));
+  return nearest_double(big()->value.num, big()->value.den);
 }
 
+BigInt Number::numerator() const { return ratio_of(*this).num; }
+BigInt Number::denominator() const { return ratio_of(*this).den; }
+
 BigRational Number::to_rational() const {
-  if (form_ == Form::kBig) return big()->value;
-  if (form_ == Form::kSmall) return BigRational(BigInt(num_), BigInt(den_));
-  assert(is_finite());
-  int exponent = 0;
-  const auto mantissa = static_cast<std::int64_t>(std::frexp(real(), &exponent) * 0x1p53);
-  exponent -= 53;
-  const BigInt scale = BigInt(1) << static_cast<unsigned>(std::abs(exponent));
-  return exponent < 0 ? BigRational(BigInt(mantissa), scale)
-                      : BigRational(BigInt(BigInt(mantissa) * scale));
+  const Ratio value = ratio_of(*this);
+  return {value.num, value.den};
 }
 
 Number Number::as_int() const {
   if (form_ == Form::kSmall) return {num_ / den_, 1, false};
-  const BigRational value = to_rational();
-  return integer(BigInt(mp::numerator(value) / mp::denominator(value)));
+  const Ratio value = ratio_of(*this);
+  return integer(BigInt(value.num / value.den));
 }
 
 // ---- order ----
 
 int Number::compare_slow(const Number& a, const Number& b) {
   if (!a.is_exact() && !b.is_exact()) return (a.real() > b.real()) - (a.real() < b.real());
-  const int sign = a.sign();
-  if (sign != b.sign()) return sign < b.sign() ? -1 : 1;
-  const int order = a.to_rational().compare(b.to_rational());
-  return (order > 0) - (order < 0);
+  return value::compare(ratio_of(a), ratio_of(b));
 }
 
 std::size_t Number::hash_slow() const {
   if (form_ == Form::kInexact) {
-    const Number exact = reduced(to_rational(), true);
-    return exact.hash();
+    return shrunk(ratio_of(*this), true).hash();
   }
-  std::uint64_t h = big()->value.sign() < 0 ? 0x5851F42D4C957F2Du : 0x14057B7EF767814Fu;
-  for (const BigInt& part : {mp::numerator(big()->value), mp::denominator(big()->value)}) {
-    const auto& limbs = part.backend();
+  std::uint64_t h = big()->value.num.sign() < 0 ? 0x5851F42D4C957F2Du : 0x14057B7EF767814Fu;
+  for (const BigInt* part : {&big()->value.num, &big()->value.den}) {
+    const auto& limbs = part->backend();
     for (unsigned i = 0; i < limbs.size(); ++i) {
       h = (h ^ static_cast<std::uint64_t>(limbs.limbs()[i])) * 0xD6E8FEB86659FD93u;
       h ^= h >> 32;
@@ -209,7 +218,7 @@ Number Number::add_slow(const Number& a, const Number& b) {
       return {static_cast<std::int64_t>(num), den, is_float};
     }
   }
-  return reduced(a.to_rational() + b.to_rational(), is_float);
+  return shrunk(ratio_of(a) + ratio_of(b), is_float);
 }
 
 Number Number::multiply_slow(const Number& a, const Number& b) {
@@ -228,12 +237,12 @@ Number Number::multiply_slow(const Number& a, const Number& b) {
       return {num, den, is_float};
     }
   }
-  return reduced(a.to_rational() * b.to_rational(), is_float);
+  return shrunk(ratio_of(a) * ratio_of(b), is_float);
 }
 
 Number Number::negate_slow(const Number& a) {
   if (!a.is_exact()) return from_double(-a.real());
-  return reduced(-a.to_rational(), a.is_float_);
+  return shrunk(-ratio_of(a), a.is_float_);
 }
 
 Number Number::divide(const Number& a, const Number& b) {
@@ -244,7 +253,7 @@ Number Number::divide(const Number& a, const Number& b) {
     const Number inverse{negative ? -b.den_ : b.den_, negative ? -b.num_ : b.num_, true};
     return multiply_slow(a, inverse);
   }
-  return reduced(a.to_rational() / b.to_rational(), true);
+  return shrunk(ratio_of(a) * inverse(ratio_of(b)), true);
 }
 
 Number Number::modulo(const Number& a, const Number& b) {
@@ -276,21 +285,14 @@ Number Number::modulo(const Number& a, const Number& b) {
     const double rest = std::fmod(a.to_double(), divisor);
     return from_double(rest != 0 && (rest < 0) != (divisor < 0) ? rest + divisor : rest);
   }
-  const BigRational divisor = b.to_rational();
-  const BigRational value = a.to_rational();
-  const BigInt quotient = floor_of(value / divisor);
-  return reduced(value - divisor * BigRational(quotient), is_float);
+  return shrunk(value::modulo(ratio_of(a), ratio_of(b)), is_float);
 }
 
 Number Number::round_half_even(const Number& a) {
   if (a.form_ == Form::kSmall) {
     return {static_cast<std::int64_t>(rounded_half_even(a.num_, a.den_)), 1, false};
   }
-  const BigRational value = a.to_rational();
-  const BigInt floor = floor_of(value);
-  const int side = BigRational(2 * (value - floor)).compare(1);
-  const bool up = side > 0 || (side == 0 && mp::bit_test(mp::abs(floor), 0));
-  return integer(up ? BigInt(floor + 1) : floor);
+  return integer(value::rounded_half_even(ratio_of(a)));
 }
 
 Number Number::whole_power(const Number& base, std::uint64_t exponent) {
@@ -318,7 +320,7 @@ std::optional<Number> Number::power(const Number& base, const Number& exponent) 
   if (base.is_exact() && exponent.is_exact() && exponent.is_integral()) {
     Number result;
     if (base.bits() == 1) {  // 0, 1, -1: any exponent
-      const bool odd = mp::bit_test(mp::abs(mp::numerator(exponent.to_rational())), 0);
+      const bool odd = mp::bit_test(mp::abs(exponent.numerator()), 0);
       const bool one = exponent.is_zero() || (!odd && !base.is_zero());
       result = one ? integer(1) : base;
     } else {

@@ -3,7 +3,6 @@
 // computed from it. Numerator and denominator in 64 bits is the common case: inline, no allocation.
 #pragma once
 
-#include <atomic>
 #include <bit>
 #include <boost/multiprecision/cpp_int.hpp>
 #include <cassert>
@@ -22,6 +21,8 @@ using BigRational = boost::multiprecision::cpp_rational;
 // Numbers with a numerator or denominator of more bits are a limit error of the operator that would
 // make them.
 inline constexpr std::size_t kMaxNumberBits = std::size_t{1} << 17;
+
+struct Ratio;
 
 class Number {
  public:
@@ -48,6 +49,7 @@ class Number {
   [[nodiscard]] static Number integer(const BigInt& value);
   [[nodiscard]] static Number rational(std::int64_t numerator,
                                        std::int64_t denominator);  // a float; den != 0
+  [[nodiscard]] static Number rational(const BigInt& numerator, const BigInt& denominator);
   [[nodiscard]] static Number rational(const BigRational& value);  // a float
   [[nodiscard]] static Number inexact(double value);               // a float; must be finite
   // "12" an int, "1.50" the float 3/2. Digits as the grammar has them, an optional sign in front.
@@ -75,7 +77,11 @@ class Number {
   }
   // Nearest double (ties to even); may overflow to infinity.
   [[nodiscard]] double to_double() const;
-  [[nodiscard]] BigRational to_rational() const;  // exact, also for inexact doubles
+  // In lowest terms, the denominator positive; exact, also for inexact doubles. Prefer these two
+  // and Number's own arithmetic to BigRational: reducing that takes 0.1 s at kMaxNumberBits.
+  [[nodiscard]] BigInt numerator() const;
+  [[nodiscard]] BigInt denominator() const;
+  [[nodiscard]] BigRational to_rational() const;
   // Numerator and denominator when both fit 64 bits (lowest terms, den > 0): the common case.
   struct Fraction {
     std::int64_t num = 0;
@@ -152,15 +158,12 @@ class Number {
 
  private:
   enum class Form : std::uint8_t { kSmall, kBig, kInexact };
-  struct Big {  // only what does not fit 64 bits; shared between copies, also across threads
-    explicit Big(BigRational v) : value(std::move(v)) {}
-    BigRational value;
-    mutable std::atomic<std::size_t> uses{1};
-  };
+  struct Big;  // an unbounded ratio that does not fit 64 bits; shared between copies
+  friend Ratio ratio_of(const Number& number);
 
   Number(std::int64_t num, std::int64_t den, bool is_float)
       : num_(num), den_(den), is_float_(is_float) {}
-  static Number reduced(BigRational value, bool is_float);
+  static Number shrunk(Ratio value, bool is_float);
   static Number from_double(double value);
 
   static bool both_small(const Number& a, const Number& b) {
@@ -185,7 +188,7 @@ class Number {
 
   [[nodiscard]] const Big* big() const { return std::bit_cast<const Big*>(num_); }
   [[nodiscard]] double real() const { return std::bit_cast<double>(num_); }
-  void retain() const { big()->uses.fetch_add(1, std::memory_order_relaxed); }
+  void retain() const;
   void release() const;
   void swap(Number& other) noexcept {
     std::swap(num_, other.num_);

@@ -6,6 +6,7 @@
 
 #include "value/integers.h"
 #include "value/number.h"
+#include "value/ratio.h"
 
 namespace rasp::value {
 namespace mp = boost::multiprecision;
@@ -57,10 +58,10 @@ Scientific shortest(double value) {
 }
 
 // For magnitudes that no double has: 17 digits, the last rounded half up.
-Scientific beyond_double(const BigRational& value) {
+Scientific beyond_double(const Ratio& value) {
   constexpr int kDigits = 17;
-  const BigInt num = mp::numerator(value);
-  const BigInt den = mp::denominator(value);
+  const BigInt& den = value.den;
+  const BigInt num = mp::abs(value.num);
   // Within one of the right exponent, as log10(2) is irrational enough; corrected below.
   const double log10_2 = 0.30102999566398120;
   int exponent = static_cast<int>(std::floor(
@@ -99,14 +100,6 @@ std::string layout(const Scientific& number) {
 
 }  // namespace
 
-BigInt floor_of(const BigRational& value) {
-  const BigInt num = mp::numerator(value);
-  const BigInt den = mp::denominator(value);
-  BigInt quotient = num / den;
-  if (num.sign() < 0 && quotient * den != num) --quotient;
-  return quotient;
-}
-
 double nearest_double(std::int64_t num, std::int64_t den) {
   if (den == 1) return static_cast<double>(num);
   constexpr std::int64_t kExact = std::int64_t{1} << kMantissaBits;
@@ -143,7 +136,7 @@ double nearest_double(const BigInt& num, const BigInt& den) {
 
 std::string Number::repr() const {
   if (!is_float_) {
-    return form_ == Form::kSmall ? std::to_string(num_) : mp::numerator(big()->value).str();
+    return form_ == Form::kSmall ? std::to_string(num_) : numerator().str();
   }
   const double nearest = to_double();
   const std::string sign_text = sign() < 0 ? "-" : "";
@@ -151,7 +144,7 @@ std::string Number::repr() const {
     return sign_text + layout(shortest(std::fabs(nearest)));
   }
   if (!is_finite()) return sign_text + "inf";
-  return sign_text + layout(beyond_double(mp::abs(to_rational())));
+  return sign_text + layout(beyond_double(ratio_of(*this)));
 }
 
 std::string Number::brief() const {
@@ -161,8 +154,7 @@ std::string Number::brief() const {
     const __int128 scaled = rounded_half_even(static_cast<__int128>(num_) * kScale, den_);
     if (fits_int64(scaled)) return rational(static_cast<std::int64_t>(scaled), kScale).repr();
   }
-  const Number thousandths = round_half_even(rational(to_rational() * kScale));
-  return divide(thousandths, integer(kScale)).repr();
+  return rational(rounded_half_even(ratio_of(*this) * Ratio{kScale, 1}), BigInt(kScale)).repr();
 }
 
 }  // namespace rasp::value

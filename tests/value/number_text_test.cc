@@ -153,6 +153,9 @@ TEST(NumberText, BriefShowsThreeDigits) {
   EXPECT_EQ(brief(1'000'000, 3), "333333.333");
   EXPECT_EQ(brief(10'000'000'000'000'000, 1), "1e+16");
   EXPECT_EQ(Number::inexact(std::sqrt(2.0)).brief(), "1.414");
+  EXPECT_EQ(Number::inexact(2.0005).brief(), "2.001");  // the double lies above the tie
+  EXPECT_EQ(Number::inexact(1.0005).brief(), "1.0");    // below, but 1.0005 * 1000 rounds to a tie
+  EXPECT_EQ(Number::inexact(1.0015).brief(), "1.002");  // above
   EXPECT_EQ(Number::rational(BigRational(mp::pow(BigInt(10), 400))).brief(), "1e+400");
 }
 
