@@ -1,0 +1,211 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <sstream>
+
+#include "compiler/certify_checks.h"
+#include "compiler/certify_outcomes.h"
+
+namespace rasp::compiler::checker {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr Index kMaxRows = Index{1} << 20;
+constexpr double kLead = 0.5;  // of the best of outputs that are exact
+using model::Decoder;
+
+// What y can be: every combination of the parts, or nothing where they are too many.
+std::optional<RowSet> outputs(const Reading& reading) {
+  std::optional<RowSet> rows(reading.width());
+  rows->add({reading.constant.data(), static_cast<std::size_t>(reading.width())});
+  for (const Part& part : reading.parts) {
+    rows = sums(*rows, part.rows, kMaxRows);
+    if (!rows) return std::nullopt;
+  }
+  return rows;
+}
+
+// How far output j of the forward pass can be from the row.
+double error_of(const Reading& reading, Index j, const Precision& precision) {
+  return reading.error[j] + reading.rounding(precision, j) + 0x1p-51 * reading.magnitude[j];
+}
+
+class OutputCheck {
+ public:
+  OutputCheck(const model::Model& model, const Stream& stream)
+      : decoder_(model.decoder),
+        precision_(stream.precision),
+        reading_(
+            read(stream, static_cast<std::uint32_t>(2 * model.layers.size()), model.unembedding)) {
+    line_.part = "output";
+    line_.name = model.name;
+  }
+
+  model::CertificateLine check() {
+    fault_ = reading_.fault;
+    if (fault_.empty()) {
+      listed_ = std::ranges::all_of(reading_.parts, &Part::listed);
+      rows_ = outputs(reading_);
+      decoder_.kind == Decoder::Kind::kArgmax ? check_argmax() : check_scalar();
+      if (fault_.empty() && decoder_.type_output >= 0) check_type();
+    }
+    line_.holds = fault_.empty();
+    if (!line_.holds) line_.detail = fault_;
+    return std::move(line_);
+  }
+
+ private:
+  void require(double margin, double bound, const std::string& otherwise) {
+    line_.margin = margin;
+    line_.bound = bound;
+    if (!(margin > bound)) fault_ = otherwise;
+  }
+
+  // The best output leads the second, further than the errors of both reach.
+  void check_argmax() {
+    const auto count = static_cast<Index>(decoder_.values.size());
+    if (count < 1 || count > reading_.width()) {
+      fault_ = "values and outputs do not match";
+      return;
+    }
+    if (!rows_ || !listed_) {
+      fault_ = rows_ ? "reads a scalar whose values are not known" : "too many rows to check";
+      return;
+    }
+    double error = 0;
+    bool exact = true;
+    for (Index j = 0; j < count; ++j) {
+      exact = exact && reading_.exact(precision_, j);
+      error = std::max(error, error_of(reading_, j, precision_));
+    }
+    double lead = kInfinity;
+    for (Index i = 0; i < rows_->size(); ++i) {
+      double best = -kInfinity;
+      double second = -kInfinity;
+      for (double y : rows_->row(i).first(static_cast<std::size_t>(count))) {
+        second = std::max(second, std::min(y, best));
+        best = std::max(best, y);
+      }
+      lead = std::min(lead, best - second);
+    }
+    if (lead == kInfinity) lead = 1;  // one value alone
+    require(lead, exact ? 0 : 2 * error, "two outputs are too close");
+    if (exact && lead < kLead) fault_ = "two outputs are too close";
+    line_.detail = "argmax of " + std::to_string(count);
+  }
+
+  void check_scalar() {
+    const double error = error_of(reading_, 0, precision_);
+    if (!decoder_.codes.empty() || !decoder_.values.empty()) return check_codes(error);
+    if (decoder_.max_denominator < 1) {
+      fault_ = "the decoder has no denominator";
+      return;
+    }
+    // Two fractions of denominators up to q are at least 1 / (q (q - 1)) apart, whole numbers 1.
+    const auto q = static_cast<double>(decoder_.max_denominator);
+    const double gap = q > 1 ? 1 / (q * (q - 1)) : 1;
+    double off = 0;
+    if (rows_ && listed_) {
+      off = off_fractions();
+      line_.detail = "every value is a fraction";
+    } else {
+      line_.detail = "denominators up to " + std::to_string(decoder_.max_denominator) + " assumed";
+    }
+    check_range(error);
+    if (fault_.empty()) require(gap / 2, error + off, "outputs may be nearer to another fraction");
+  }
+
+  void check_range(double error) {
+    Real low = reading_.constant[0];
+    Real high = low;
+    for (const Part& part : reading_.parts) {
+      low += part.rows.matrix().col(0).minCoeff();
+      high += part.rows.matrix().col(0).maxCoeff();
+    }
+    const double slack = error + 0x1p-40;
+    if (low < decoder_.minimum.to_double() - slack || high > decoder_.maximum.to_double() + slack)
+      fault_ = "outputs leave the decoder's range";
+  }
+
+  // How far outputs are from the fractions that they must be decoded to.
+  double off_fractions() const {
+    double worst = 0;
+    for (Index i = 0; i < rows_->size(); ++i)
+      worst = std::max(worst, off_fraction(rows_->row(i)[0]));
+    return worst;
+  }
+
+  // From the nearest p / q with q up to the decoder's largest denominator, by continued fraction:
+  // the first convergent that is as near as a double can tell, or the last that is allowed.
+  [[nodiscard]] double off_fraction(double value) const {
+    const auto most = static_cast<Real>(decoder_.max_denominator);
+    Real rest = value;
+    Real p0 = 1, q0 = 0;
+    Real p1 = std::floor(rest), q1 = 1;
+    double off = static_cast<double>(std::abs(value - p1 / q1));
+    for (int i = 0; i < 64 && off > 0; ++i) {
+      const Real fraction = rest - std::floor(rest);
+      if (fraction <= 0) break;
+      rest = 1 / fraction;
+      const Real a = std::floor(rest);
+      const Real p2 = a * p1 + p0;
+      const Real q2 = a * q1 + q0;
+      if (!(q2 <= most)) break;
+      p0 = p1, q0 = q1, p1 = p2, q1 = q2;
+      off = std::min(off, static_cast<double>(std::abs(value - p1 / q1)));
+    }
+    return off;
+  }
+
+  void check_codes(double error) {
+    std::vector<Real> codes;
+    for (const value::Number& code : decoder_.codes)
+      codes.push_back(static_cast<Real>(code.to_double()));
+    if (codes.empty() || codes.size() != decoder_.values.size() ||
+        std::ranges::adjacent_find(codes, std::greater_equal<>()) != codes.end()) {
+      fault_ = "codes do not ascend, or are not one for each value";
+      return;
+    }
+    double gap = kInfinity;
+    for (std::size_t i = 1; i < codes.size(); ++i)
+      gap = std::min(gap, static_cast<double>(codes[i] - codes[i - 1]));
+    if (!rows_ || !listed_) {
+      fault_ = "the outputs' values are not known";
+      return;
+    }
+    Real off = 0;
+    for (Index i = 0; i < rows_->size(); ++i)
+      off = std::max(off, distance(codes, rows_->row(i)[0]));
+    line_.detail = std::to_string(codes.size()) + " codes";
+    if (codes.size() == 1) gap = 2;  // nothing to tell apart
+    require(gap / 2, error + static_cast<double>(off), "outputs may be nearer to another code");
+  }
+
+  void check_type() {
+    const auto j = static_cast<Index>(decoder_.type_output);
+    if (j >= reading_.width() || !rows_ || !listed_) {
+      fault_ = "the type's output cannot be checked";
+      return;
+    }
+    double margin = kInfinity;
+    for (Index i = 0; i < rows_->size(); ++i)
+      margin = std::min(margin, std::abs(rows_->row(i)[static_cast<std::size_t>(j)] - 0.5));
+    if (!(margin > error_of(reading_, j, precision_))) fault_ = "the type is not clear";
+  }
+
+  const Decoder& decoder_;
+  const Precision& precision_;
+  Reading reading_;
+  std::optional<RowSet> rows_;
+  bool listed_ = false;
+  std::string fault_;
+  model::CertificateLine line_;
+};
+
+}  // namespace
+
+model::CertificateLine check_output(const model::Model& model, const Stream& stream) {
+  return OutputCheck(model, stream).check();
+}
+
+}  // namespace rasp::compiler::checker

@@ -1,0 +1,142 @@
+#include "compiler/certify_steps.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rasp::compiler::checker {
+namespace {
+
+bool power_of_two(double value) { return unit_of(value) == std::abs(value); }
+
+double ulp_of(double value, const Precision& precision) {
+  return std::ldexp(2 * precision.roundoff, std::ilogb(value));
+}
+
+// Units `u` and `u + 1` of the layer, columns `i` and `i + 1` of the group, are a step.
+bool is_step(const model::Mlp& mlp, const Group& group, Index u, Index i) {
+  const double bias = -mlp.b_in[u];
+  return bias >= 0 && bias == std::floor(bias) && mlp.b_in[u + 1] == mlp.b_in[u] - 1 &&
+         mlp.w_in.col(u) == mlp.w_in.col(u + 1) && group.output.row(i) == -group.output.row(i + 1);
+}
+
+// The units read x W_in + b_in, the bias added last.
+std::vector<Unit> classify(const model::Mlp& mlp, const Group& group,
+                           const std::vector<Index>& hidden, const Precision& precision) {
+  std::vector<Unit> units;
+  for (std::size_t n = 0; n < hidden.size(); ++n) {
+    const auto i = static_cast<Index>(n);
+    const Index u = hidden[n];
+    const Reading& reading = group.reading;
+    Unit unit{Unit::Kind::kExact, i, mlp.b_in[u], 0, 0};
+    const double magnitude = reading.magnitude[i] + std::abs(unit.bias);
+    const bool exact = reading.exact(precision, i) &&
+                       precision.exact(magnitude, std::min(reading.unit[i], unit_of(unit.bias)));
+    if (!exact) {
+      // The last term is our own rounding, in doubles.
+      unit.error = reading.error[i] + reading.rounding(precision, i) + 0x1p-51 * magnitude;
+      const bool next = n + 1 < hidden.size() && hidden[n + 1] == u + 1;
+      if (next && is_step(mlp, group, u, i) && reading.magnitude[i] < precision.largest) {
+        unit.kind = Unit::Kind::kStep;
+        unit.ulp = ulp_of(reading.magnitude[i], precision);
+        ++n;
+      } else {
+        unit.kind = Unit::Kind::kAnalog;
+        unit.error += precision.roundoff * (magnitude + unit.error);
+      }
+    }
+    units.push_back(unit);
+  }
+  return units;
+}
+
+// Every unit must be off at BOS: its input at most 0, whatever the order of the sum.
+bool off_at_bos(const Group& group, const model::Mlp& mlp, const std::vector<Index>& hidden,
+                const Precision& precision) {
+  for (std::size_t n = 0; n < hidden.size(); ++n) {
+    const auto i = static_cast<Index>(n);
+    const double bias = mlp.b_in[hidden[n]];
+    const double error = group.reading.exact_at_bos(precision, i)
+                             ? 0
+                             : 2 * precision.gamma(static_cast<double>(mlp.w_in.rows())) *
+                                   group.reading.bos_magnitude[i];
+    if (group.reading.bos[i] + error > -bias) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Group group_of(const model::Mlp& mlp, const Stream& stream, std::uint32_t step, Index begin,
+               Index end) {
+  std::vector<Index> hidden;
+  for (Index u = 0; u < mlp.w_out.rows(); ++u)
+    if (!mlp.w_out.row(u).segment(begin, end - begin).isZero(0)) hidden.push_back(u);
+  Group group;
+  const auto count = static_cast<Index>(hidden.size());
+  Matrix input(mlp.w_in.rows(), count);
+  group.output.resize(count, end - begin);
+  for (Index i = 0; i < count; ++i) {
+    const Index u = hidden[static_cast<std::size_t>(i)];
+    input.col(i) = mlp.w_in.col(u);
+    group.output.row(i) = mlp.w_out.row(u).segment(begin, end - begin);
+  }
+  group.reading = read(stream, step, input);
+  group.fault = group.reading.fault;
+  if (!group.fault.empty()) return group;
+  if (!off_at_bos(group, mlp, hidden, stream.precision)) group.fault = "a unit is on at BOS";
+  group.units = classify(mlp, group, hidden, stream.precision);
+  return group;
+}
+
+Accumulator::Accumulator(const Group& group, const Precision& precision)
+    : group_(group), precision_(precision), sum_(Vector::Zero(group.output.cols())) {
+  outputs_.resize(static_cast<std::size_t>(group.output.rows()));
+  for (Index i = 0; i < group.output.rows(); ++i)
+    for (Index c = 0; c < group.output.cols(); ++c)
+      if (group.output(i, c) != 0)
+        outputs_[static_cast<std::size_t>(i)].push_back({c, group.output(i, c)});
+}
+
+void Accumulator::clear() {
+  sum_.setZero();
+  exact_ = true;
+  error_ = magnitude_ = addends_ = 0;
+}
+
+void Accumulator::add(const Unit& unit, double value) {
+  for (const Output& output : outputs_[static_cast<std::size_t>(unit.column)]) {
+    if (unit.kind == Unit::Kind::kStep) {
+      add_step(unit, output);
+      continue;
+    }
+    double& sum = sum_[output.column];
+    const double added = output.weight * value;
+    exact_ = exact_ && unit.kind == Unit::Kind::kExact && precision_.round(added) == added &&
+             precision_.round(sum + added) == sum + added;
+    sum += added;
+    error_ += std::abs(output.weight) * unit.error;
+    magnitude_ += std::abs(added);
+    addends_ += 1;
+  }
+}
+
+// sum + w (t - b), then less w (t - b - 1): all are multiples of |w| ulp(t), and none is larger
+// than |w| t when the sum is at most |w| b, or has the other sign and is at most |w| (b + 1) <= |w|
+// t.
+void Accumulator::add_step(const Unit& unit, const Output& output) {
+  double& sum = sum_[output.column];
+  const double weight = output.weight;
+  const double size = std::abs(weight);
+  const double room = -unit.bias + (sum * weight > 0 ? 0 : 1);
+  exact_ = exact_ && power_of_two(weight) && unit_of(sum) >= size * unit.ulp &&
+           std::abs(sum) <= size * room && precision_.round(sum + weight) == sum + weight;
+  sum += weight;
+  magnitude_ += 2 * size * group_.reading.magnitude[unit.column];
+  addends_ += 2;
+}
+
+double Accumulator::error() const {
+  return exact_ ? 0 : error_ + 2 * precision_.gamma(2 * addends_) * magnitude_;
+}
+
+}  // namespace rasp::compiler::checker
