@@ -31,8 +31,7 @@ Depth depth(const Graph& graph, NodeId node) {
     if (graph[id].kind == Kind::kAggregate) heads.emplace_back(layer[id]++, graph[id].args[0]);
   }
   std::ranges::sort(heads);
-  const auto repeated = std::ranges::unique(heads);
-  heads.erase(repeated.begin(), repeated.end());
+  heads.erase(std::unique(heads.begin(), heads.end()), heads.end());
   Depth result{layer[node], std::vector<std::size_t>(layer[node])};
   for (const auto& [at, selector] : heads) ++result.heads[at];
   return result;

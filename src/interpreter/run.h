@@ -17,9 +17,11 @@ struct Run {
   bool causal = false;
   std::vector<Failure> failures;
   std::size_t failure_bytes = 0;
-  std::size_t available = 0;         // bytes that the step may still take
-  bool exhausted = false;            // it needed more: its result is worthless
-  std::vector<std::int64_t> scaled;  // scratch of aggregates
+  std::size_t available = 0;            // bytes that the step may still take
+  bool exhausted = false;               // it needed more: its result is worthless
+  std::vector<std::int64_t> scaled;     // scratch of aggregates
+  std::vector<std::int64_t> key_codes;  // scratch of selects
+  std::vector<std::int64_t> query_codes;
 
   FailureId fail(graph::NodeId node, std::size_t position, value::OpError error) {
     const std::size_t bytes = sizeof(Failure) + error.message.size();

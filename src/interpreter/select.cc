@@ -11,6 +11,7 @@ namespace {
 using value::Atom;
 using value::Op;
 
+constexpr std::size_t kCodedText = 7;   // bytes of a text that fits a word with its length
 constexpr std::size_t kPlainLoop = 64;  // below, n x n comparisons are cheaper than sorting
 
 // One word a position, compared as the elements are.
@@ -147,6 +148,40 @@ std::vector<std::int64_t> ranks_of(const Column& key, const Column& query, bool 
   return ranks(values);
 }
 
+// A text of up to 7 bytes as a word that compares as the text does: its bytes, the first in front,
+// then its length, which tells "a" from "a" and a zero byte.
+std::int64_t code_of(std::string_view text) {
+  std::uint64_t code = 0;
+  for (std::size_t i = 0; i < kCodedText; ++i) {
+    code = code << 8 | (i < text.size() ? static_cast<unsigned char>(text[i]) : 0u);
+  }
+  code = code << 8 | text.size();
+  return static_cast<std::int64_t>(code ^ (std::uint64_t{1} << 63));  // signed order
+}
+
+// False where some defined element is no text, or a longer one.
+bool code_texts(const Column& column, std::size_t n, std::vector<std::int64_t>& codes) {
+  if (column.has_lanes()) return false;
+  const std::size_t count = column.step == 0 ? 1 : n;
+  codes.resize(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto* text = std::get_if<std::string>(&column.atoms[i]);
+    const bool coded = text != nullptr && text->size() <= kCodedText;
+    if (!coded && column.failures.defined(i)) return false;
+    codes[i] = coded ? code_of(*text) : 0;
+  }
+  return true;
+}
+
+bool select_texts(Op op, const Column& key, const Column& query, Rows& out, Run& run) {
+  if (!code_texts(key, run.n, run.key_codes)) return false;
+  const bool same = &key == &query;
+  if (!same && !code_texts(query, run.n, run.query_codes)) return false;
+  const std::vector<std::int64_t>& queries = same ? run.key_codes : run.query_codes;
+  fill(op, {run.key_codes.data(), queries.data(), key.step, query.step}, out, run.n);
+  return true;
+}
+
 void compare_plainly(Op op, const Column& key, const Column& query, Rows& out, std::size_t n) {
   Atom scratch_key;
   Atom scratch_query;
@@ -201,7 +236,7 @@ void select(Op op, const Column& key, const Column& query, graph::NodeId node, R
   out.failures = query.failures;
   if (key.has_lanes() && query.has_lanes()) {
     fill(op, {key.lanes.data(), query.lanes.data(), key.step, query.step}, out, run.n);
-  } else {
+  } else if (!select_texts(op, key, query, out, run)) {
     select_atoms(op, key, query, node, out, run);
   }
   if (run.causal) out.mask_future(run.n);
