@@ -1,0 +1,25 @@
+// The subcommands. Each parses its own arguments, prints, and gives the exit status.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/arguments.h"
+#include "cli/output.h"
+
+namespace rasp::cli {
+
+using Arguments = std::vector<std::string>;
+
+[[nodiscard]] int repl_command(const Arguments& arguments, Output& output);
+[[nodiscard]] int run_command(const Arguments& arguments, Output& output);
+[[nodiscard]] int eval_command(const Arguments& arguments, Output& output);
+[[nodiscard]] int check_command(const Arguments& arguments, Output& output);
+[[nodiscard]] int compile_command(const Arguments& arguments, Output& output);
+[[nodiscard]] int exec_command(const Arguments& arguments, Output& output);
+[[nodiscard]] int certify_command(const Arguments& arguments, Output& output);
+
+// The whole command line, without the program's name.
+[[nodiscard]] int main_command(const Arguments& arguments, Output& output);
+
+}  // namespace rasp::cli

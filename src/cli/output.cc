@@ -1,0 +1,49 @@
+#include "cli/output.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+namespace rasp::cli {
+
+void Output::write(std::string_view text) {
+  if (problem_ != 0 || text.empty()) return;
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) {
+    problem_ = errno != 0 ? errno : EIO;
+  }
+}
+
+void Output::flush() {
+  if (problem_ == 0 && std::fflush(stdout) != 0) problem_ = errno != 0 ? errno : EIO;
+}
+
+void Output::error(std::string_view text) {
+  flush();
+  // A failure to write the failure has nowhere to go.
+  static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
+  static_cast<void>(std::fflush(stderr));
+}
+
+int Output::finish(int status) {
+  flush();
+  if (problem_ == 0) return status;
+  if (problem_ != EPIPE) {
+    error("rasp: cannot write the output: " + std::string(std::strerror(problem_)) + "\n");
+  }
+  return status == kDone ? kFailed : status;
+}
+
+bool is_terminal(int descriptor) { return isatty(descriptor) == 1; }
+
+bool wants_colour(int descriptor) {
+  const char* none = std::getenv("NO_COLOR");
+  const char* term = std::getenv("TERM");
+  return (none == nullptr || *none == '\0') &&
+         (term == nullptr || std::string_view(term) != "dumb") && is_terminal(descriptor);
+}
+
+}  // namespace rasp::cli
