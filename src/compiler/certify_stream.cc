@@ -84,8 +84,9 @@ class Claim {
   [[nodiscard]] bool holds(const Row& row) const {
     if (slice_.encoding == model::Slice::Encoding::kFlag) return true;
     if (!is_scalar(slice_)) return rows_.find(row) >= 0;
-    if (!values_.empty()) return distance(values_, row[0]) <= slice_.error;
-    return row[0] >= slice_.minimum - slice_.error && row[0] <= slice_.maximum + slice_.error;
+    if (row[0] < slice_.minimum - slice_.error || row[0] > slice_.maximum + slice_.error)
+      return false;
+    return values_.empty() || distance(values_, row[0]) <= slice_.error;
   }
 
  private:
