@@ -120,12 +120,14 @@ std::size_t display_width(std::string_view text) {
   return columns;
 }
 
+bool is_printable(char32_t value) { return !in_any(kUnsafe, value); }
+
 void append_printable(std::string& out, std::string_view text, std::size_t offset,
                       const CodePoint& point) {
   if (!point.valid) {
     out += "\\x";
     append_hex(out, static_cast<unsigned char>(text[offset]), 2);
-  } else if (!in_any(kUnsafe, point.value)) {
+  } else if (is_printable(point.value)) {
     out += text.substr(offset, point.bytes);
   } else if (point.value < 0x80) {
     out += "\\x";

@@ -24,6 +24,8 @@ void append_utf8(std::string& out, char32_t value);
 // Columns of a whole text, as `printable` shows it.
 [[nodiscard]] std::size_t display_width(std::string_view text);
 
+// False for control characters and for marks that reorder, break or hide text.
+[[nodiscard]] bool is_printable(char32_t value);
 // The text with nothing in it that could drive a terminal: control characters, direction marks and
 // invalid bytes are escaped as \x1b or \u{202e}. Line breaks and tabs are control characters too.
 [[nodiscard]] std::string printable(std::string_view text);

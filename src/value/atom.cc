@@ -10,6 +10,24 @@ namespace {
 // The order of kinds in `canonical_less`: bools, numbers, strings.
 std::size_t rank(const Atom& atom) { return atom.index(); }
 
+// As Python escapes in repr(); broken bytes as \xff.
+void append_escaped(std::string& out, std::string_view text, std::size_t at,
+                    const CodePoint& point) {
+  if (point.valid && is_printable(point.value)) {
+    out += text.substr(at, point.bytes);
+    return;
+  }
+  const char32_t value = point.valid ? point.value : static_cast<unsigned char>(text[at]);
+  if (value == U'\n' || value == U'\r' || value == U'\t') {
+    out += value == U'\n' ? "\\n" : value == U'\r' ? "\\r" : "\\t";
+    return;
+  }
+  constexpr std::string_view kHex = "0123456789abcdef";
+  const int digits = value < 0x100 ? 2 : value < 0x10000 ? 4 : 8;
+  out += digits == 2 ? "\\x" : digits == 4 ? "\\u" : "\\U";
+  for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4) out += kHex[(value >> shift) & 15];
+}
+
 Number number_of(bool value) { return Number::integer(value ? 1 : 0); }
 
 }  // namespace
@@ -86,9 +104,11 @@ std::string repr(const Atom& atom) {
   const bool has_single = text.find('\'') != std::string::npos;
   const char quote = has_single && text.find('"') == std::string::npos ? '"' : '\'';
   std::string out(1, quote);
-  for (const char c : text) {
-    if (c == quote || c == '\\') out += '\\';
-    out += c;
+  for (std::size_t at = 0; at < text.size();) {
+    const CodePoint point = decode_utf8(text, at);
+    if (point.value == static_cast<unsigned char>(quote) || point.value == U'\\') out += '\\';
+    append_escaped(out, text, at, point);
+    at += point.bytes;
   }
   out += quote;
   return out;

@@ -92,6 +92,10 @@ TEST(Atom, Texts) {
   EXPECT_EQ(repr(Atom("two"s)), "'two'");
   EXPECT_EQ(repr(Atom("it's"s)), "\"it's\"");
   EXPECT_EQ(repr(Atom("\"it's\""s)), "'\"it\\'s\"'");
+  EXPECT_EQ(repr(Atom("a\\b"s)), "'a\\\\b'");
+  EXPECT_EQ(repr(Atom("a\n\t\r\x1b\x7f"s)), "'a\\n\\t\\r\\x1b\\x7f'");
+  EXPECT_EQ(repr(Atom("\u202e\U000E0041é漢"s)), "'\\u202e\\U000e0041é漢'");
+  EXPECT_EQ(repr(Atom("\xff"s)), "'\\xff'");
   EXPECT_EQ(brief(Atom("it's"s)), "it's");
   EXPECT_EQ(to_text(Atom(Number::rational(1, 3))), "0.3333333333333333");
   EXPECT_EQ(brief(Atom(Number::rational(1, 3))), "0.333");
