@@ -1,5 +1,7 @@
 #include "syntax/expressions.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
@@ -107,16 +109,16 @@ ExpressionBuilder::Flat ExpressionBuilder::flatten(const Grammar::ExpressionCont
     flat.last.push_back(end);
     flat.exprs.push_back(expr);
   };
-  std::size_t choice = 0;
-  for (std::size_t at = 0; at < last; ++at) {
-    if (at > 0) {
+  const auto is_choice = [](const antlr4::Token* op) { return token_of(op).kind == Kind::IF; };
+  auto choice = static_cast<std::size_t>(  // conditions are listed on their own
+      std::count_if(tree->operators.begin(),
+                    tree->operators.begin() + static_cast<std::ptrdiff_t>(first), is_choice));
+  for (std::size_t at = first; at < last; ++at) {
+    if (at > first) {
       const antlr4::Token* op = tree->operators[at - 1];
-      const int kind = token_of(op).kind;
-      const auto* condition = kind == Kind::IF ? tree->conditions[choice++] : nullptr;
-      if (at <= first) continue;
-      push(Item::Role::kInfix, kind, op, op, condition != nullptr ? build(condition) : kNoExpr);
+      const ExprId condition = is_choice(op) ? build(tree->conditions[choice++]) : kNoExpr;
+      push(Item::Role::kInfix, token_of(op).kind, op, op, condition);
     }
-    if (at < first) continue;
     const Grammar::OperandContext* part = tree->operands[at];
     for (const antlr4::Token* prefix : part->prefixes) {
       push(Item::Role::kPrefix, token_of(prefix).kind, prefix, prefix, kNoExpr);
