@@ -73,11 +73,7 @@ void logic_of_atoms(Op op, const Column& a, const Column* b, Column& out, Run& r
   }
 }
 
-// Ints and floats are one class: they may share a sequence.
-value::TypeSet class_of(const Atom& atom) {
-  const value::Type type = value::type_of(atom);
-  return value::bit(type == value::Type::kInt ? value::Type::kFloat : type);
-}
+bool is_text(const Atom& atom) { return std::holds_alternative<std::string>(atom); }
 
 void choose_lanes(const Column& condition, const Column& yes, const Column& no, Column& out,
                   std::size_t n) {
@@ -95,10 +91,10 @@ void forbid_mixture(graph::NodeId node, Column& out, Run& run) {
   for (std::size_t i = 0; i < run.n; ++i) {
     if (!out.failures.defined(i)) continue;
     if (!first) first = i;
-    if (class_of(out.atoms[*first]) == class_of(out.atoms[i])) continue;
+    if (is_text(out.atoms[*first]) == is_text(out.atoms[i])) continue;
     const FailureId id = run.fail(
         node, i,
-        {ErrorKind::kType, "all elements of a sequence are of one type, and here are " +
+        {ErrorKind::kType, "strings and numbers do not mix in a sequence, and here are " +
                                value::describe(out.atoms[*first]) + " (position " +
                                std::to_string(*first) + ") and " + value::describe(out.atoms[i])});
     Failures all;

@@ -5,7 +5,7 @@
 // failure. It counts only where it is read: as the result asked for, or as the cause that an
 // operator, a row of a selector or an aggregate that reads it is undefined in turn. A row of a
 // select reads its query and every key; `kChoose` reads its condition and one branch. A sequence
-// whose defined elements are not of one type is undefined throughout.
+// whose defined elements mix strings with numbers is undefined throughout; bools count as numbers.
 #pragma once
 
 #include <cstdint>

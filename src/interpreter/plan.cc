@@ -17,9 +17,9 @@ constexpr std::uint32_t kNeverLast = 0xFFFFFFFFu;
 
 bool is_given(Kind kind) { return kind == Kind::kConstant || kind == Kind::kIndices; }
 
+// Strings do not mix with anything else.
 bool may_mix(value::TypeSet types) {
-  const bool numbers = (types & (Type::kInt | Type::kFloat)) != 0;
-  return int{numbers} + int{contains(types, Type::kBool)} + int{contains(types, Type::kString)} > 1;
+  return contains(types, Type::kString) && types != value::bit(Type::kString);
 }
 
 class Planner {

@@ -67,7 +67,8 @@ void member(const value::Table& list, const Column& element, Column& out, Run& r
 // where an operator fails.
 [[nodiscard]] bool map_lanes(value::Op op, const Column& a, const Column* b, std::size_t n,
                              Column& out);
-// Makes every element of a sequence of several types undefined (ints and floats are one).
+// Makes every element of a sequence undefined that mixes strings with numbers or bools (bools, ints
+// and floats do mix).
 void forbid_mixture(graph::NodeId node, Column& out, Run& run);
 
 // ---- selectors (select.cc) ----

@@ -197,7 +197,7 @@ void compare_plainly(Op op, const Column& key, const Column& query, Rows& out, s
   }
 }
 
-// Elements of a sequence are of one type, so one pair of them decides whether they compare.
+// Either all elements of a sequence are strings or none is: one pair decides whether they compare.
 void select_atoms(Op op, const Column& key, const Column& query, graph::NodeId node, Rows& out,
                   Run& run) {
   const std::size_t n = run.n;

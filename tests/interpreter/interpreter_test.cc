@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <random>
@@ -306,7 +307,7 @@ TEST(Interpreter, TheBranchNotTakenIsNotRead) {
             "'6 / tokens_int' is undefined at position 1: division of the int 6 by zero");
 }
 
-TEST(Interpreter, TypesThatMixAreNamed) {
+TEST(Interpreter, OnlyStringsDoNotMix) {
   Graph graph;
   const NodeId tokens = graph.tokens(value::TokenKind::kAsIs, {}).value();
   const Sequence mixed = {value::make_int(1), Atom("a")};
@@ -314,10 +315,13 @@ TEST(Interpreter, TypesThatMixAreNamed) {
   ASSERT_FALSE(result.has_value());
   EXPECT_EQ(result.error().kind, ErrorKind::kType);
   EXPECT_EQ(result.error().message,
-            "'tokens_asis' is undefined at position 1: all elements of a sequence are of one type, "
-            "and here are the int 1 (position 0) and the string 'a'");
-  const Sequence numbers = {value::make_int(1), Atom(Number::rational(1, 2))};
-  EXPECT_TRUE(evaluate(graph, tokens, numbers).has_value());
+            "'tokens_asis' is undefined at position 1: strings and numbers do not mix in a "
+            "sequence, and here are the int 1 (position 0) and the string 'a'");
+  // Each keeps its own type: a bool is not turned into the number that it counts as.
+  const Sequence numbers = {value::make_int(1), Atom(Number::rational(1, 2)), Atom(true)};
+  const auto kept = evaluate(graph, tokens, numbers);
+  ASSERT_TRUE(kept.has_value());
+  EXPECT_TRUE(std::ranges::equal(*kept, numbers, value::identical));
 }
 
 // ---- limits ----

@@ -147,9 +147,8 @@ class ReferenceEvaluator {
     return {std::move(bits), {}};
   }
 
-  static int class_of(const value::Atom& atom) {
-    if (std::holds_alternative<bool>(atom)) return 0;
-    return std::holds_alternative<std::string>(atom) ? 1 : 2;
+  static bool class_of(const value::Atom& atom) {
+    return std::holds_alternative<std::string>(atom);
   }
 
   void forbid_mixture(graph::NodeId id, std::vector<Element>& elements) const {
@@ -160,7 +159,7 @@ class ReferenceEvaluator {
       if (class_of(*elements[*first].value) == class_of(*elements[i].value)) continue;
       const std::string why =
           explain(id, i,
-                  "all elements of a sequence are of one type, and here are " +
+                  "strings and numbers do not mix in a sequence, and here are " +
                       value::describe(*elements[*first].value) + " (position " +
                       std::to_string(*first) + ") and " + value::describe(*elements[i].value));
       for (Element& element : elements) {
