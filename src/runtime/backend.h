@@ -52,6 +52,10 @@ class Backend {
 // vocabulary, an empty input, one longer than max_length. `1` and `"1"` are different tokens.
 [[nodiscard]] Result<std::vector<TokenId>> encode(const model::Model& model,
                                                   std::span<const value::Atom> input);
+// What a model whose decoder is a pattern says of a sequence: which keys each query selects (rows =
+// queries).
+[[nodiscard]] std::vector<std::vector<bool>> decode_pattern(const model::Model& model,
+                                                            const Trace& trace);
 // The atoms that the rows of y mean (BOS row already dropped).
 [[nodiscard]] Result<value::Sequence> decode(const model::Model& model, const model::Matrix& y);
 

@@ -128,6 +128,13 @@ value::Atom Codec::decode_row(const double* y) const {
         (nearest > 0 && y[0] - codes_[nearest - 1] <= codes_[nearest] - y[0]))
       --nearest;
     atom = decoder_.values[nearest];
+  } else if (decoder_.multiples) {
+    const double count = std::nearbyint(y[0] * static_cast<double>(decoder_.max_denominator));
+    const value::Number units = value::Number::inexact(count).as_int();
+    const value::Number value =
+        value::Number::divide(units, value::Number::integer(decoder_.max_denominator));
+    atom = std::clamp(value.is_integral() ? value.as_int() : value, decoder_.minimum,
+                      decoder_.maximum);
   } else {
     atom = std::clamp(nearest_fraction(y[0], decoder_.max_denominator), decoder_.minimum,
                       decoder_.maximum);
@@ -138,6 +145,18 @@ value::Atom Codec::decode_row(const double* y) const {
   auto* number = std::get_if<value::Number>(&atom);
   if (number != nullptr && is_float) *number = number->as_float();
   return atom;
+}
+
+std::vector<std::vector<bool>> decode_pattern(const model::Model& model, const Trace& trace) {
+  const model::Matrix& weights =
+      trace.attention[model.decoder.pattern_layer][model.decoder.pattern_head];
+  std::vector<std::vector<bool>> rows;
+  for (Eigen::Index query = 1; query < weights.rows(); ++query) {
+    std::vector<bool> row;
+    for (Eigen::Index key = 1; key < weights.cols(); ++key) row.push_back(weights(query, key) > 0);
+    rows.push_back(std::move(row));
+  }
+  return rows;
 }
 
 Result<std::vector<TokenId>> encode(const model::Model& model, std::span<const value::Atom> input) {

@@ -19,15 +19,16 @@ ThreadPool::~ThreadPool() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void ThreadPool::parallel_for(std::size_t count, std::size_t grain, const Body& body) {
+void ThreadPool::run_loop(std::size_t count, std::size_t grain, const void* body, Call call) {
   grain = std::max<std::size_t>(grain, 1);
   if (threads_.empty() || count <= grain) {
-    if (count != 0) body(0, 0, count);
+    if (count != 0) call(body, 0, 0, count);
     return;
   }
   {
     const std::lock_guard lock(mutex_);
-    body_ = &body;
+    body_ = body;
+    call_ = call;
     count_ = count;
     grain_ = grain;
     next_.store(0, std::memory_order_relaxed);
@@ -44,7 +45,7 @@ void ThreadPool::take_rounds(std::size_t worker) {
   for (;;) {
     const std::size_t begin = next_.fetch_add(grain_, std::memory_order_relaxed);
     if (begin >= count_) return;
-    (*body_)(worker, begin, std::min(count_, begin + grain_));
+    call_(body_, worker, begin, std::min(count_, begin + grain_));
   }
 }
 

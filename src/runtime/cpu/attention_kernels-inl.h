@@ -1,0 +1,350 @@
+// One vector width's kernels; compiled by attention_kernels.cc once a target, so it has no ordinary
+// include guard.
+//
+// Exactness: every score is summed over the dimensions in ascending order, whatever its key's
+// index, so equal keys have bit-identical scores. Values are summed over the keys in ascending
+// order and never divided here.
+#if defined(RASP_ATTENTION_KERNELS_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef RASP_ATTENTION_KERNELS_INL
+#undef RASP_ATTENTION_KERNELS_INL
+#else
+#define RASP_ATTENTION_KERNELS_INL
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace rasp::runtime {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// A panel is a whole number of vectors on every target.
+template <typename T>
+using Tag = hn::CappedTag<T, kValuePad<T>>;
+
+// Vectors side by side in a tile: kRowGroup times this many sums have to fit the registers.
+constexpr std::size_t kTile = HWY_TARGET <= HWY_AVX3 ? 4 : 2;
+
+template <typename T>
+struct VectorExp;
+template <>
+struct VectorExp<float> {
+  static constexpr float kZero = -104.0f;
+  static constexpr float kRounder = 0x1.8p23f;
+  static constexpr float kLn2High = 0x1.62e4p-1f, kLn2Low = 0x1.7f7d1cp-20f;
+  static constexpr int kMantissa = 23, kLift = 64;
+  static constexpr float kDrop = 0x1p-64f;
+  static constexpr float kTerms[] = {1.0f / 5040, 1.0f / 720, 1.0f / 120,
+                                     1.0f / 24,   1.0f / 6,   1.0f / 2};
+};
+template <>
+struct VectorExp<double> {
+  static constexpr double kZero = -746.0;
+  static constexpr double kRounder = 0x1.8p52;
+  static constexpr double kLn2High = 0x1.62e42fefap-1, kLn2Low = 0x1.cf79abc9e3b3ap-40;
+  static constexpr int kMantissa = 52, kLift = 128;
+  static constexpr double kDrop = 0x1p-128;
+  static constexpr double kTerms[] = {1.0 / 6227020800.0, 1.0 / 479001600.0, 1.0 / 39916800.0,
+                                      1.0 / 3628800.0,    1.0 / 362880.0,    1.0 / 40320.0,
+                                      1.0 / 5040.0,       1.0 / 720.0,       1.0 / 120.0,
+                                      1.0 / 24.0,         1.0 / 6.0,         1.0 / 2.0};
+};
+
+// exp(x) for x <= 0, -infinity included: within 2 ulp, exactly 1 at 0 and exactly 0 from kZero
+// down. As in runtime/cpu/exp.h; scaled by 2^(k + lift) first, then down, so that one rounding
+// makes a subnormal or zero.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V exp_nonpositive(D d, V x) {
+  using T = hn::TFromD<D>;
+  using C = VectorExp<T>;
+  const hn::RebindToUnsigned<D> bits;
+  using Bits = hn::TFromD<decltype(bits)>;
+  x = hn::Max(x, hn::Set(d, C::kZero));
+  const V shifted =
+      hn::MulAdd(x, hn::Set(d, static_cast<T>(0x1.71547652b82fep+0)), hn::Set(d, C::kRounder));
+  const V k = hn::Sub(shifted, hn::Set(d, C::kRounder));
+  V r = hn::NegMulAdd(k, hn::Set(d, C::kLn2High), x);
+  r = hn::NegMulAdd(k, hn::Set(d, C::kLn2Low), r);
+  V series = hn::Set(d, C::kTerms[0]);
+  for (std::size_t i = 1; i < sizeof(C::kTerms) / sizeof(T); ++i)
+    series = hn::MulAdd(series, r, hn::Set(d, C::kTerms[i]));
+  const V power = hn::Add(hn::MulAdd(series, hn::Mul(r, r), r), hn::Set(d, T{1}));
+  const auto exponent = hn::ShiftLeft<C::kMantissa>(
+      hn::Add(hn::BitCast(bits, shifted), hn::Set(bits, Bits{C::kLift})));
+  const V lifted = hn::BitCast(d, hn::Add(hn::BitCast(bits, power), exponent));
+  return hn::Mul(lifted, hn::Set(d, C::kDrop));
+}
+
+// How one dimension adds to a score.
+struct DotTerm {
+  template <class D, class V, typename T>
+  static HWY_INLINE V add(D, V sum, V q, V k, const T*, std::size_t) {
+    return hn::MulAdd(q, k, sum);
+  }
+};
+struct GaussianTerm {
+  template <class D, class V, typename T>
+  static HWY_INLINE V add(D, V sum, V q, V k, const T*, std::size_t) {
+    const V difference = hn::Sub(q, k);
+    return hn::MulAdd(difference, difference, sum);
+  }
+};
+struct AdditiveTerm {
+  template <class D, class V, typename T>
+  static HWY_INLINE V add(D d, V sum, V q, V k, const T* v, std::size_t c) {
+    return hn::MulAdd(hn::Set(d, v[c]), hn::Tanh(d, hn::Add(q, k)), sum);
+  }
+};
+
+// scores[r, 0 .. kWidth vectors) of kRows queries against as many keys.
+template <std::size_t kRows, std::size_t kWidth, class Term, typename T>
+HWY_INLINE void score_tile(const AttentionBlock<T>& block, const T* q, const T* keys, T* scores) {
+  const Tag<T> d;
+  using V = hn::Vec<Tag<T>>;
+  const std::size_t lanes = hn::Lanes(d);
+  V sums[kRows][kWidth];
+  for (std::size_t r = 0; r < kRows; ++r)
+    for (std::size_t w = 0; w < kWidth; ++w) sums[r][w] = hn::Zero(d);
+  for (std::size_t c = 0; c < block.dk; ++c, keys += kPanel<T>) {
+    V k[kWidth];
+    for (std::size_t w = 0; w < kWidth; ++w) k[w] = hn::Load(d, keys + w * lanes);
+    for (std::size_t r = 0; r < kRows; ++r) {
+      const V factor = hn::Set(d, q[r * block.dk + c]);
+      for (std::size_t w = 0; w < kWidth; ++w)
+        sums[r][w] = Term::add(d, sums[r][w], factor, k[w], block.additive_v, c);
+    }
+  }
+  for (std::size_t r = 0; r < kRows; ++r)
+    for (std::size_t w = 0; w < kWidth; ++w)
+      hn::Store(sums[r][w], d, scores + r * kKeyBlock<T> + w * lanes);
+}
+
+// Scores of the keys [begin, end) of the key block that starts at `first`, in whole tiles.
+template <std::size_t kRows, class Term, typename T>
+HWY_INLINE void score_group(const AttentionBlock<T>& block, const T* q, std::size_t first,
+                            std::size_t begin, std::size_t end) {
+  // Tanh is so long that registers are better left to it.
+  constexpr std::size_t kWidth = std::is_same_v<Term, AdditiveTerm> ? 1 : kTile;
+  const std::size_t width = kWidth * hn::Lanes(Tag<T>());
+  for (std::size_t at = begin / width * width; at < end; at += width) {
+    const std::size_t key = first + at;
+    const T* keys = block.keys + key / kPanel<T> * (kPanel<T> * block.dk) + key % kPanel<T>;
+    if constexpr (std::is_same_v<Term, AdditiveTerm>) {
+      for (std::size_t r = 0; r < kRows; ++r)
+        score_tile<1, kWidth, Term>(block, q + r * block.dk, keys,
+                                    block.scores + r * kKeyBlock<T> + at);
+    } else {
+      score_tile<kRows, kWidth, Term>(block, q, keys, block.scores + at);
+    }
+  }
+}
+
+// Applies the edits to one row of scores [begin, end) and hides what the row does not see.
+template <typename T>
+HWY_INLINE void edit_row(const AttentionBlock<T>& block, std::size_t row, std::size_t first,
+                         std::size_t begin, std::size_t end, T* scores) {
+  constexpr T kHidden = -std::numeric_limits<T>::infinity();
+  const ScoreEdits& edits = block.edits;
+  const KeyRange range = block.ranges[row];
+  const std::uint8_t* mask =
+      edits.mask == nullptr ? nullptr
+                            : edits.mask + static_cast<std::ptrdiff_t>(row) * edits.mask_stride;
+  const double* bias = edits.bias == nullptr
+                           ? nullptr
+                           : edits.bias + static_cast<std::ptrdiff_t>(row) * edits.bias_stride;
+  const double position = edits.first_position + static_cast<double>(row);
+  for (std::size_t at = begin; at < end; ++at) {
+    const std::size_t key = first + at;
+    const bool seen = key >= range.begin && key < range.end &&
+                      (mask == nullptr || mask[key] != 0) &&
+                      (bias == nullptr || bias[key] != -std::numeric_limits<double>::infinity());
+    if (!seen) {
+      scores[at] = kHidden;
+      continue;
+    }
+    if (!edits.any) continue;
+    T score = scores[at] * block.factor;
+    if (edits.slope != 0)
+      score -= static_cast<T>(edits.slope * std::abs(position - static_cast<double>(key)));
+    if (bias != nullptr) score += static_cast<T>(bias[key]);
+    // The largest finite score is let through; NaN and infinities are not.
+    if (!(std::abs(score) <= std::numeric_limits<T>::max())) {
+      block.poisoned[row] = 1;
+      score = 0;
+    }
+    scores[at] = score;
+  }
+}
+
+// Turns a row of scores into weights and returns what the row's sums so far have to be multiplied
+// by, since the maximum may have grown.
+template <typename T>
+HWY_INLINE T weigh_row(const AttentionBlock<T>& block, std::size_t row, std::size_t begin,
+                       std::size_t end, T* scores) {
+  const Tag<T> d;
+  using V = hn::Vec<Tag<T>>;
+  const std::size_t lanes = hn::Lanes(d);
+  V highest = hn::Set(d, block.tops[row]);
+  for (std::size_t at = begin; at < end; at += lanes)
+    highest = hn::Max(highest, hn::Load(d, scores + at));
+  const T before = block.tops[row];
+  const T top = hn::GetLane(hn::MaxOfLanes(d, highest));
+  block.tops[row] = top;
+  if (top == -std::numeric_limits<T>::infinity()) {  // nothing seen yet
+    for (std::size_t at = begin; at < end; at += lanes) hn::Store(hn::Zero(d), d, scores + at);
+    return T{1};
+  }
+  const V shift = hn::Set(d, top);
+  V total = hn::Zero(d);
+  for (std::size_t at = begin; at < end; at += lanes) {
+    const V score = hn::Load(d, scores + at);
+    const V weight = block.hard ? hn::IfThenElseZero(hn::Eq(score, shift), hn::Set(d, T{1}))
+                                : exp_nonpositive(d, hn::Sub(score, shift));
+    total = hn::Add(total, weight);
+    hn::Store(weight, d, scores + at);
+  }
+  T fade = T{1};
+  if (before != top)
+    fade = block.hard ? T{0} : hn::GetLane(exp_nonpositive(d, hn::Set(d, before - top)));
+  block.totals[row] = block.totals[row] * fade + hn::GetLane(hn::SumOfLanes(d, total));
+  return fade;
+}
+
+// sums[r, 0 .. kWidth vectors) = sums * fade + weights x values, over the keys [begin, end).
+template <std::size_t kRows, std::size_t kWidth, typename T>
+HWY_INLINE void mix_tile(const AttentionBlock<T>& block, const T* fades, std::size_t begin,
+                         std::size_t end, const T* values, T* sums) {
+  const Tag<T> d;
+  using V = hn::Vec<Tag<T>>;
+  const std::size_t lanes = hn::Lanes(d);
+  V acc[kRows][kWidth];
+  for (std::size_t r = 0; r < kRows; ++r)
+    for (std::size_t w = 0; w < kWidth; ++w)
+      acc[r][w] = hn::Mul(hn::Load(d, sums + r * block.d_v + w * lanes), hn::Set(d, fades[r]));
+  values += static_cast<std::ptrdiff_t>(begin) * block.value_stride;
+  for (std::size_t at = begin; at < end; ++at, values += block.value_stride) {
+    V v[kWidth];
+    for (std::size_t w = 0; w < kWidth; ++w) v[w] = hn::LoadU(d, values + w * lanes);
+    for (std::size_t r = 0; r < kRows; ++r) {
+      const V weight = hn::Set(d, block.scores[r * kKeyBlock<T> + at]);
+      for (std::size_t w = 0; w < kWidth; ++w) acc[r][w] = hn::MulAdd(weight, v[w], acc[r][w]);
+    }
+  }
+  for (std::size_t r = 0; r < kRows; ++r)
+    for (std::size_t w = 0; w < kWidth; ++w)
+      hn::Store(acc[r][w], d, sums + r * block.d_v + w * lanes);
+}
+
+template <std::size_t kRows, typename T>
+HWY_INLINE void mix_group(const AttentionBlock<T>& block, const T* fades, std::size_t first,
+                          std::size_t begin, std::size_t end, T* sums) {
+  const std::size_t lanes = hn::Lanes(Tag<T>());
+  const T* values = block.values + static_cast<std::ptrdiff_t>(first) * block.value_stride;
+  std::size_t c = 0;
+  for (; c + kTile * lanes <= block.d_v; c += kTile * lanes)
+    mix_tile<kRows, kTile>(block, fades, begin, end, values + c, sums + c);
+  for (; c < block.d_v; c += lanes)
+    mix_tile<kRows, 1>(block, fades, begin, end, values + c, sums + c);
+}
+
+// kRows queries from `row` on against the key block that starts at `first`.
+template <std::size_t kRows, class Term, typename T>
+HWY_NOINLINE void attend_group(const AttentionBlock<T>& block, std::size_t row, std::size_t first) {
+  std::size_t begin = kKeyBlock<T>, end = 0;          // what any row sees of the block
+  std::size_t all_begin = 0, all_end = kKeyBlock<T>;  // what every row sees
+  for (std::size_t r = row; r < row + kRows; ++r) {
+    const KeyRange range = block.ranges[r];
+    const std::size_t from = std::clamp(range.begin, first, first + kKeyBlock<T>) - first;
+    const std::size_t to = std::clamp(range.end, first, first + kKeyBlock<T>) - first;
+    all_begin = std::max(all_begin, from);
+    all_end = std::min(all_end, to);
+    if (from >= to) continue;
+    begin = std::min(begin, from);
+    end = std::max(end, to);
+  }
+  if (begin >= end) return;
+  const T* q = block.q + row * block.dk;
+  score_group<kRows, Term>(block, q, first, begin, end);
+  const std::size_t lanes = hn::Lanes(Tag<T>());
+  const std::size_t low = begin / lanes * lanes;
+  const std::size_t high = (end + lanes - 1) / lanes * lanes;
+  const bool edit = block.edits.any || all_begin > low || all_end < high;
+  T fades[kRows];
+  for (std::size_t r = 0; r < kRows; ++r) {
+    T* scores = block.scores + r * kKeyBlock<T>;
+    if (edit) edit_row(block, row + r, first, low, high, scores);
+    fades[r] = weigh_row(block, row + r, low, high, scores);
+  }
+  mix_group<kRows>(block, fades, first, begin, end, block.sums + row * block.d_v);
+}
+
+template <class Term, typename T>
+HWY_INLINE void attend_groups(const AttentionBlock<T>& block, std::size_t first) {
+  for (std::size_t row = 0; row < block.rows; row += kRowGroup) {
+    switch (std::min(kRowGroup, block.rows - row)) {
+      case 1:
+        attend_group<1, Term>(block, row, first);
+        break;
+      case 2:
+        attend_group<2, Term>(block, row, first);
+        break;
+      case 3:
+        attend_group<3, Term>(block, row, first);
+        break;
+      case 4:
+        attend_group<4, Term>(block, row, first);
+        break;
+      case 5:
+        attend_group<5, Term>(block, row, first);
+        break;
+      default:
+        attend_group<6, Term>(block, row, first);
+        break;
+    }
+  }
+}
+
+template <typename T>
+HWY_INLINE void attend(const AttentionBlock<T>& block) {
+  std::fill(block.sums, block.sums + block.rows * block.d_v, T{0});
+  std::fill(block.tops, block.tops + block.rows, -std::numeric_limits<T>::infinity());
+  std::fill(block.totals, block.totals + block.rows, T{0});
+  std::size_t begin = ~std::size_t{0}, end = 0;
+  for (std::size_t r = 0; r < block.rows; ++r) {
+    if (block.ranges[r].begin >= block.ranges[r].end) continue;
+    begin = std::min(begin, block.ranges[r].begin);
+    end = std::max(end, block.ranges[r].end);
+  }
+  if (begin >= end) return;
+  for (std::size_t first = begin / kKeyBlock<T> * kKeyBlock<T>; first < end;
+       first += kKeyBlock<T>) {
+    switch (block.score) {
+      case Score::kDot:
+        attend_groups<DotTerm>(block, first);
+        break;
+      case Score::kGaussian:
+        attend_groups<GaussianTerm>(block, first);
+        break;
+      case Score::kAdditive:
+        attend_groups<AdditiveTerm>(block, first);
+        break;
+    }
+  }
+}
+
+void attend_f32(const AttentionBlock<float>& block) { attend(block); }
+void attend_f64(const AttentionBlock<double>& block) { attend(block); }
+
+template <typename T>
+HWY_INLINE void exp_all(const T* x, T* y, std::size_t count) {
+  const Tag<T> d;
+  for (std::size_t i = 0; i < count; ++i) y[i] = hn::GetLane(exp_nonpositive(d, hn::Set(d, x[i])));
+}
+
+void exp_f32(const float* x, float* y, std::size_t count) { exp_all(x, y, count); }
+void exp_f64(const double* x, double* y, std::size_t count) { exp_all(x, y, count); }
+
+// NOLINTNEXTLINE(google-readability-namespace-comments)
+}  // namespace HWY_NAMESPACE
+}  // namespace rasp::runtime
+HWY_AFTER_NAMESPACE();
+
+#endif

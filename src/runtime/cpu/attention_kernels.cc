@@ -1,0 +1,60 @@
+#include "runtime/cpu/attention_kernels.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+// Machines between scalar code and SSE4 are not worth the compile time.
+#define HWY_DISABLED_TARGETS HWY_SSSE3
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "runtime/cpu/attention_kernels.cc"
+#include <hwy/foreach_target.h>  // compiles this file once a target
+// It must come first.
+#include <hwy/contrib/math/math-inl.h>
+#include <hwy/highway.h>
+
+#include "runtime/cpu/attention_kernels-inl.h"
+
+#if HWY_ONCE
+namespace rasp::runtime {
+namespace {
+
+HWY_EXPORT(attend_f32);
+HWY_EXPORT(attend_f64);
+HWY_EXPORT(exp_f32);
+HWY_EXPORT(exp_f64);
+
+}  // namespace
+
+void attend_block(const AttentionBlock<float>& block) { HWY_DYNAMIC_DISPATCH(attend_f32)(block); }
+void attend_block(const AttentionBlock<double>& block) { HWY_DYNAMIC_DISPATCH(attend_f64)(block); }
+
+void kernel_exp(const float* x, float* y, std::size_t count) {
+  HWY_DYNAMIC_DISPATCH(exp_f32)(x, y, count);
+}
+void kernel_exp(const double* x, double* y, std::size_t count) {
+  HWY_DYNAMIC_DISPATCH(exp_f64)(x, y, count);
+}
+
+std::vector<const char*> vector_targets() {
+  std::vector<const char*> names;
+  hwy::SetSupportedTargetsForTest(0);
+  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets())
+    names.push_back(hwy::TargetName(target));
+  return names;
+}
+
+bool use_vector_target(const char* name) {
+  hwy::SetSupportedTargetsForTest(0);
+  bool found = name == nullptr;
+  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets())
+    if (!found && std::strcmp(hwy::TargetName(target), name) == 0) {
+      hwy::SetSupportedTargetsForTest(target);
+      found = true;
+    }
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  return found;
+}
+
+}  // namespace rasp::runtime
+#endif
