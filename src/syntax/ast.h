@@ -41,7 +41,7 @@ struct Expr {
   Span span;     // the whole expression
   Span op_span;  // the operator, where there is one
   value::Atom atom;
-  std::string text;
+  std::string text;  // kName: the name; a number: as it was written
   std::vector<ExprId> children;
   std::vector<std::string> names;
 };

@@ -222,6 +222,7 @@ ExprId ExpressionBuilder::number(const antlr4::Token* token) {
                         " digits, this one has " + std::to_string(text.size()));
   } else if (auto number = value::Number::parse(text)) {
     expr.atom = std::move(*number);
+    expr.text = text;
   }
   return add(std::move(expr));
 }

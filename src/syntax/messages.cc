@@ -170,7 +170,8 @@ Problem Explainer::problem() {
   if (failure_.rule == Grammar::RuleOperand) return expected_expression();
   if (failure_.rule == Grammar::RuleNames) return expected_name();
   if (failure_.rule == Grammar::RulePrimary && expects(Kind::IN)) {
-    return {"expected 'in' after " + before_text() + found_text(), "[x + 1 for x in list]"};
+    return {"expected 'in' after " + before_text() + found_text(),
+            "a comprehension is written [x + 1 for x in list]"};
   }
   if (failure_.rule == Grammar::RulePrimary && expects(Kind::OPEN_PAREN)) {
     return {"expected '(' after " + before_text() + found_text(),
@@ -244,11 +245,13 @@ Problem Explainer::in_header() const {
   const int first = stop_.kind(statement_);
   if (expects(Kind::NAME)) return expected_name();
   if (expects(Kind::IN)) {
-    return {"expected 'in' after " + before_text() + found_text(), "for i in range(n) { ... }"};
+    return {"expected 'in' after " + before_text() + found_text(),
+            "a loop is written for i in range(n) { ... }"};
   }
   if (expects(Kind::OPEN_PAREN)) {
     return {"expected '(' after the name " + before_text() + found_text(),
-            first == Kind::DEF ? "def name(x, y) { return ...; }" : "puzzle name(x, y) { ... }"};
+            first == Kind::DEF ? "a function is defined with def name(x) { return ...; }"
+                               : "a puzzle is written puzzle name(x) { ... }"};
   }
   Problem problem{"expected '{' before the body" + found_text(), ""};
   if (found() == Kind::COLON) problem.hint = "a body stands in braces: { ... }";

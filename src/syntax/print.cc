@@ -38,9 +38,9 @@ std::string comma_separated(const std::vector<std::string>& names) {
   return out;
 }
 
-std::string atom_text(const value::Atom& atom) {
-  if (const auto* text = std::get_if<std::string>(&atom)) return '"' + *text + '"';
-  return value::repr(atom);
+std::string atom_text(const Expr& expr) {
+  const auto* text = std::get_if<std::string>(&expr.atom);
+  return text == nullptr ? expr.text : '"' + *text + '"';
 }
 
 void write_operator(const Expr& expr, Pieces& out) {
@@ -106,7 +106,7 @@ Pieces pieces_of(const Expr& expr) {
   Pieces out;
   switch (expr.kind) {
     case ExprKind::kAtom:
-      out << atom_text(expr.atom);
+      out << atom_text(expr);
       break;
     case ExprKind::kName:
       out << expr.text;
@@ -136,6 +136,14 @@ std::string names_text(const std::vector<Name>& names, std::size_t first) {
     out += (at > first ? ", " : "") + names[at].text;
   }
   return out;
+}
+
+// In parentheses where its first word would begin another statement.
+std::string expression_statement_text(const Program& program, ExprId id) {
+  std::string text = to_text(program, id);
+  const bool other =
+      text.starts_with("expect(") || text.starts_with("expect[") || text.starts_with("draw(");
+  return other ? '(' + text + ");" : text + ';';
 }
 
 std::string body_text(const Program& program, const std::vector<Statement>& body) {
@@ -185,7 +193,7 @@ std::string to_text(const Program& program, ExprId id) {
 std::string to_text(const Program& program, const Statement& statement) {
   switch (statement.kind) {
     case StatementKind::kExpr:
-      return to_text(program, statement.exprs[0]) + ';';
+      return expression_statement_text(program, statement.exprs[0]);
     case StatementKind::kAssign:
       return names_text(statement.names, 0) + " = " + list_text(program, statement.exprs) + ';';
     case StatementKind::kLoad:

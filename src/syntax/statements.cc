@@ -96,8 +96,9 @@ std::optional<Name> StatementBuilder::target(const Grammar::ExpressionContext* t
 void StatementBuilder::expression(const Grammar::StatementContext* tree, Statement& out) {
   const auto& list = tree->targets->list;
   if (list.size() > 1) {
-    context_.report(ErrorKind::kSyntax, out.span, "several values in one statement need names",
-                    "write a, b = ...; or a list [a, b]");
+    context_.report(ErrorKind::kSyntax, out.span,
+                    "expected one expression in a statement, found " + std::to_string(list.size()),
+                    "several values get names with a, b = ...; a list is written [a, b]");
     return;
   }
   if (draw(list.front(), out)) return;
@@ -119,7 +120,7 @@ bool StatementBuilder::draw(const Grammar::ExpressionContext* tree, Statement& o
     context_.report(ErrorKind::kSyntax, context_.span(tree),
                     "draw takes an s-op and maybe an input, found " +
                         std::to_string(arguments.size()) + " arguments",
-                    "draw(sop); or draw(sop, \"input\");");
+                    "write draw(sop); or draw(sop, \"input\");");
     return true;
   }
   out.exprs = expressions_.build_all(arguments);
@@ -178,7 +179,7 @@ void StatementBuilder::names(const Grammar::NamesContext* tree, bool distinct,
     const auto same = [&](const Name& other) { return other.text == name.text; };
     if (distinct && std::any_of(out.begin() + first, out.end(), same)) {
       context_.report(ErrorKind::kSyntax, name.span,
-                      "the parameter '" + name.text + "' is there twice");
+                      "expected different parameters, found " + in_quotes(name.text) + " twice");
     }
     out.push_back(std::move(name));
   }
@@ -211,21 +212,22 @@ void StatementBuilder::item(const Grammar::ItemContext* tree, Puzzle& out) {
   const Span span = context_.span(tree);
   const auto once = [&](bool given, std::string_view what) {
     if (given) {
-      context_.report(ErrorKind::kSyntax, span, "the puzzle has two " + std::string(what));
+      context_.report(ErrorKind::kSyntax, span,
+                      "expected one " + std::string(what) + " in a puzzle, found another");
     }
   };
   switch (token_of(tree->start).kind) {
     case Kind::STRING:
-      once(out.description_span.valid(), "descriptions");
+      once(out.description_span.valid(), "description");
       out.description = string(tree->description);
       out.description_span = context_.span(tree->description);
       break;
     case Kind::VOCAB:
-      once(out.vocabulary != kNoExpr, "vocabularies");
+      once(out.vocabulary != kNoExpr, "vocab");
       out.vocabulary = expressions_.build(tree->value);
       break;
     case Kind::LENGTH:
-      once(out.max_length > 0, "ranges of lengths");
+      once(out.max_length > 0, "length");
       lengths(tree, out);
       break;
     case Kind::EXPECT:
@@ -238,7 +240,7 @@ void StatementBuilder::item(const Grammar::ItemContext* tree, Puzzle& out) {
       limit(tree, out);
       break;
     default:
-      once(!out.hint.empty(), "hints");
+      once(!out.hint.empty(), "hint");
       out.hint = string(tree->description);
       break;
   }

@@ -33,3 +33,5 @@ target_sources(rasp_syntax PRIVATE $<TARGET_OBJECTS:rasp_grammar>)
 add_dependencies(rasp_syntax rasp_grammar)
 target_include_directories(rasp_syntax SYSTEM PRIVATE ${generated_dir} ${ANTLR4_RUNTIME_INCLUDE})
 target_link_libraries(rasp_syntax PRIVATE ${ANTLR4_RUNTIME} Threads::Threads)
+# For the test that reads it.
+set(RASP_GENERATED_PARSER ${generated_dir}/RaspParser.cpp CACHE INTERNAL "")

@@ -153,9 +153,9 @@ TEST(Statements, SpansCoverExactlyTheirText) {
     for (ExprId id = 0; id < program.exprs.size(); ++id) {
       const std::string covered(parsed.sources().text(program[id].span));
       ASSERT_FALSE(covered.empty());
-      const ParsedText alone("(" + covered + ");");
+      const ParsedText alone("v = (" + covered + ");");
       ASSERT_THAT(alone.errors(), IsEmpty()) << covered;
-      EXPECT_EQ(alone.printed(), to_text(program, id) + ";") << covered;
+      EXPECT_EQ(alone.printed(), "v = " + to_text(program, id) + ";") << covered;
       if (program[id].parenthesised) {
         EXPECT_TRUE(covered.front() == '(' && covered.back() == ')') << covered;
       }
