@@ -54,7 +54,8 @@ Result<void> check_shapes(const Model& model) {
     RASP_CHECK_OK(check_shape(in_layer + "mlp.b_in", layer.mlp.b_in, 1, d_mlp));
     RASP_CHECK_OK(check_shape(in_layer + "mlp.w_out", layer.mlp.w_out, d_mlp, d_model));
   }
-  if (model.unembedding.cols() < 1) return bad_file("the model has no outputs");
+  if (model.unembedding.cols() < 1 && model.decoder.kind != Decoder::Kind::kPattern)
+    return bad_file("the model has no outputs");
   return check_shape("unembed", model.unembedding, d_model, model.unembedding.cols());
 }
 
@@ -103,11 +104,20 @@ Result<void> check_scalar_decoder(const Decoder& decoder) {
   return {};
 }
 
-Result<void> check_decoder(const Decoder& decoder, Index d_out) {
+Result<void> check_decoder(const Decoder& decoder, const Model& model, Index d_out) {
   if (decoder.type_output < -1 || decoder.type_output >= d_out)
     return bad_file("the decoder reads a type from output " + std::to_string(decoder.type_output) +
                     " of " + std::to_string(d_out));
   if (decoder.kind == Decoder::Kind::kScalar) return check_scalar_decoder(decoder);
+  if (decoder.kind == Decoder::Kind::kPattern) {
+    if (decoder.pattern_layer < model.layers.size() &&
+        decoder.pattern_head < model.layers[decoder.pattern_layer].heads.size()) {
+      return {};
+    }
+    return bad_file("the decoder reads the pattern of head " +
+                    std::to_string(decoder.pattern_head) + " of layer " +
+                    std::to_string(decoder.pattern_layer) + ", which the model does not have");
+  }
   if (decoder.values.empty()) return bad_file("the decoder has no values");
   if (static_cast<Index>(decoder.values.size()) > d_out)
     return bad_file("the decoder has " + std::to_string(decoder.values.size()) + " values for " +
@@ -181,7 +191,7 @@ Result<void> check(const Model& model) {
     return bad_file("the model's attention scale is not finite");
   RASP_CHECK_OK(check_vocabulary(model));
   RASP_CHECK_OK(check_shapes(model));
-  RASP_CHECK_OK(check_decoder(model.decoder, model.unembedding.cols()));
+  RASP_CHECK_OK(check_decoder(model.decoder, model, model.unembedding.cols()));
   for (const Slice& slice : model.slices) RASP_CHECK_OK(check_slice(slice, model));
   RASP_CHECK_OK(check_texts(model));
   return check_weights(model);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <string_view>
 #include <utility>
 
 namespace rasp::model {
@@ -10,6 +11,7 @@ namespace {
 
 constexpr std::uint32_t kFormatVersion = 1;
 // Indexed by Slice::Encoding.
+constexpr std::array<std::string_view, 3> kDecoders = {"argmax", "scalar", "pattern"};
 constexpr std::array kEncodings = {"one-hot", "features", "scalar", "flag"};
 
 std::vector<value::Atom> as_atoms(const std::vector<value::Number>& numbers) {
@@ -32,11 +34,14 @@ Json write_config(const Model& model) {
 Json write_decoder(const Decoder& decoder) {
   const bool is_float = decoder.number_type == Decoder::NumberType::kFloat;
   return {{"codes", atoms_to_json(as_atoms(decoder.codes))},
-          {"kind", decoder.kind == Decoder::Kind::kArgmax ? "argmax" : "scalar"},
+          {"kind", kDecoders[static_cast<std::size_t>(decoder.kind)]},
           {"max_denominator", decoder.max_denominator},
           {"maximum", atom_to_json(decoder.maximum)},
           {"minimum", atom_to_json(decoder.minimum)},
+          {"multiples", decoder.multiples},
           {"number_type", is_float ? "float" : "as listed"},
+          {"pattern_head", decoder.pattern_head},
+          {"pattern_layer", decoder.pattern_layer},
           {"type_output", decoder.type_output},
           {"values", atoms_to_json(decoder.values)}};
 }
@@ -158,12 +163,13 @@ Result<std::vector<value::Number>> read_numbers(const Json& json, const std::str
 Result<Decoder> read_decoder(const Json& json) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
   constexpr std::int64_t kMostOutputs = std::numeric_limits<std::int32_t>::max();
-  RASP_TRY(const Fields fields, Fields::of(json, 8, "the decoder"));
+  RASP_TRY(const Fields fields, Fields::of(json, 11, "the decoder"));
   Decoder decoder;
   RASP_TRY(const std::string kind, fields.text("kind"));
-  if (kind != "argmax" && kind != "scalar")
-    return bad_file("the decoder's kind is neither \"argmax\" nor \"scalar\"");
-  decoder.kind = kind == "argmax" ? Decoder::Kind::kArgmax : Decoder::Kind::kScalar;
+  const auto known = std::find(kDecoders.begin(), kDecoders.end(), kind);
+  if (known == kDecoders.end())
+    return bad_file("the decoder's kind is not one of argmax, scalar and pattern");
+  decoder.kind = static_cast<Decoder::Kind>(known - kDecoders.begin());
   RASP_TRY(const Json* values, fields.any("values"));
   RASP_TRY(decoder.values, atoms_from_json(*values, "the decoder's values"));
   RASP_TRY(const Json* codes, fields.any("codes"));
@@ -171,6 +177,11 @@ Result<Decoder> read_decoder(const Json& json) {
   RASP_TRY(decoder.minimum, read_number(fields, "minimum"));
   RASP_TRY(decoder.maximum, read_number(fields, "maximum"));
   RASP_TRY(decoder.max_denominator, fields.integer("max_denominator", 1, kMost));
+  RASP_TRY(decoder.multiples, fields.boolean("multiples"));
+  RASP_TRY(const std::int64_t layer, fields.integer("pattern_layer", 0, kMostOutputs));
+  RASP_TRY(const std::int64_t head, fields.integer("pattern_head", 0, kMostOutputs));
+  decoder.pattern_layer = static_cast<std::uint32_t>(layer);
+  decoder.pattern_head = static_cast<std::uint32_t>(head);
   RASP_TRY(const std::int64_t type_output, fields.integer("type_output", -1, kMostOutputs));
   decoder.type_output = static_cast<std::int32_t>(type_output);
   RASP_TRY(const std::string type, fields.text("number_type"));

@@ -78,12 +78,17 @@ struct Decoder {
     kScalar,  // values[i] for the code i nearest to y[0]; or, when `codes` is empty, the rational
               // p/q nearest to y[0] with 1 <= q <= max_denominator and minimum <= p/q <= maximum
               // (the certificate proves it unique)
+    kPattern,  // the answer is a selector: key k is selected by query q where the attention of head
+               // `pattern_head` of layer `pattern_layer` is not 0
   };
   Kind kind = Kind::kArgmax;
   std::vector<value::Atom> values;
   std::vector<value::Number> codes;  // kScalar: ascending, one for each of `values`
   value::Number minimum, maximum;    // kScalar without codes
   std::int64_t max_denominator = 1;
+  bool multiples = false;  // kScalar without codes: only whole multiples of 1/max_denominator
+  std::uint32_t pattern_layer = 0;
+  std::uint32_t pattern_head = 0;
   // Whole numbers are listed as ints. Whether a number is an int or a float in the language is told
   // by the column `type_output` of y, above 0.5 for a float, when it is not negative; else by
   // `number_type`.

@@ -1,0 +1,181 @@
+#include "compiler/compiler.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "compiler/causal.h"
+#include "compiler/domains.h"
+#include "compiler/emit.h"
+#include "compiler/encode.h"
+#include "compiler/lower.h"
+#include "compiler/simplify.h"
+
+namespace rasp::compiler {
+
+using graph::Graph;
+using graph::NodeId;
+
+namespace {
+
+// Names and places of the program's nodes, by way of the graph nodes they came from.
+class Labeller {
+ public:
+  Labeller(const Graph& graph, const std::vector<NamedNode>& names, const SourceMap& sources)
+      : graph_(graph), sources_(sources) {
+    for (const NamedNode& named : names) names_.emplace(named.node, named.name);
+  }
+
+  Labels labels(const Ir& ir) const {
+    Labels labels;
+    for (IrId id = 0; id < ir.size(); ++id) {
+      const NodeId origin = ir[id].origin;
+      labels.name.push_back(origin == graph::kNoNode ? "" : name(origin));
+      labels.origin.push_back(origin == graph::kNoNode ? ""
+                                                       : sources_.describe(graph_[origin].span));
+    }
+    return labels;
+  }
+
+  Diagnostic diagnostic(const Ir& ir, const Refusal& refusal, NodeId root) const {
+    const NodeId origin = refusal.node == kNoIr || ir[refusal.node].origin == graph::kNoNode
+                              ? root
+                              : ir[refusal.node].origin;
+    return error(ErrorKind::kCompile, graph_[origin].span,
+                 "cannot compile " + name(origin) + ": " + refusal.reason, refusal.hint);
+  }
+
+ private:
+  std::string name(NodeId node) const {
+    const auto found = names_.find(node);
+    return found != names_.end() ? found->second : graph::expression(graph_, node);
+  }
+
+  const Graph& graph_;
+  const SourceMap& sources_;
+  std::map<NodeId, std::string> names_;
+};
+
+Result<void> check_options(const Options& options, const Span& span) {
+  if (options.vocabulary.empty()) {
+    return fail(ErrorKind::kInput, span, "the vocabulary is empty",
+                "give at least one token with --vocab");
+  }
+  if (options.max_length == 0) {
+    return fail(ErrorKind::kInput, span, "the maximal length must be at least 1",
+                "give it with --max-len");
+  }
+  std::set<std::pair<int, std::string>> seen;
+  for (const value::Atom& token : options.vocabulary) {
+    const int type = static_cast<int>(value::type_of(token));
+    if (!seen.emplace(type, value::repr(token)).second) {
+      return fail(ErrorKind::kInput, span,
+                  "the token " + value::repr(token) + " is in the vocabulary twice");
+    }
+  }
+  const auto& passes = pass_names();
+  if (!options.dump.empty() &&
+      std::find(passes.begin(), passes.end(), options.dump) == passes.end()) {
+    std::string list;
+    for (const std::string& pass : passes) list += (list.empty() ? "" : ", ") + pass;
+    return fail(ErrorKind::kInput, span, "there is no pass '" + options.dump + "'",
+                "the passes are " + list);
+  }
+  return {};
+}
+
+// Selectors below `root` that can select a key after the query: under --causal those keys are
+// masked.
+std::vector<Diagnostic> look_ahead_notes(const Graph& graph, NodeId root) {
+  std::vector<Diagnostic> notes;
+  const std::array<NodeId, 1> roots{root};
+  for (const NodeId id : graph::reachable(graph, roots)) {
+    const graph::Node& node = graph[id];
+    if (node.kind != graph::Kind::kSelect || !looks_ahead(graph, id)) continue;
+    notes.push_back(
+        note(node.span, "the selector " + graph::expression(graph, id) +
+                            " can select later positions; with --causal they are masked"));
+  }
+  return notes;
+}
+
+std::vector<IrId> kept_nodes(const Simplified& program, const std::vector<NamedNode>& names) {
+  std::vector<IrId> keep;
+  for (const NamedNode& named : names) {
+    if (named.node >= program.of_node.size()) continue;
+    const IrId id = program.of_node[named.node];
+    if (id == kNoIr || is_selector(program.ir[id].kind)) continue;
+    if (program.ir[id].kind != IrKind::kConst) keep.push_back(id);
+  }
+  std::sort(keep.begin(), keep.end());
+  keep.erase(std::unique(keep.begin(), keep.end()), keep.end());
+  return keep;
+}
+
+// A model that broke one of its claims is a bug of ours or a limit of the arithmetic: either way it
+// is not handed out.
+Result<void> demand_certificate(const model::Model& model, const Span& span) {
+  if (model.certificate.holds) return {};
+  std::string reason = "the certificate does not hold";
+  for (const model::CertificateLine& line : model.certificate.lines) {
+    if (!line.holds) {
+      reason += ": " + line.part + " (" + line.name + "), " + line.detail;
+      break;
+    }
+  }
+  return fail(
+      ErrorKind::kCompile, span, reason,
+      "a shorter length, a smaller vocabulary or --dtype f64 gives the arithmetic more room");
+}
+
+}  // namespace
+
+const std::vector<std::string>& pass_names() {
+  static const std::vector<std::string> names{"simplify", "domains", "lower", "encode", "layout"};
+  return names;
+}
+
+Result<Compiled> compile(const Graph& graph, NodeId sop, const std::vector<NamedNode>& names,
+                         const SourceMap& sources, const Options& options) {
+  const Span span = graph[sop].span;
+  RASP_CHECK_OK(check_options(options, span));
+  const Labeller labeller(graph, names, sources);
+  Compiled result;
+  const auto dump = [&](std::string_view pass, const auto& text) {
+    if (options.dump == pass) result.dump = text();
+  };
+
+  Simplified program = simplify(graph, sop, options.causal, options.max_length, options.vocabulary);
+  std::vector<IrId> roots{program.root};
+  if (program.root_is_float != kNoIr) roots.push_back(program.root_is_float);
+  dump("simplify", [&] { return print(program.ir, roots); });
+
+  Domains domains(program.ir, options.vocabulary);
+  dump("domains", [&] { return print(program.ir, domains, roots); });
+
+  Circuit circuit;
+  try {
+    const auto keep = options.fuse ? std::vector<IrId>{} : kept_nodes(program, names);
+    circuit =
+        Lowering(program.ir, domains, options.dtype, keep).run(program.root, program.root_is_float);
+  } catch (const Refusal& refusal) {
+    return fail(labeller.diagnostic(program.ir, refusal, sop));
+  }
+  dump("lower", [&] { return print(circuit); });
+
+  const Encoded encoded = encode(circuit);
+  const Layout layout = lay_out(circuit, encoded);
+  dump("encode", [&] { return print(circuit, encoded, layout); });
+
+  result.model = emit(circuit, encoded, layout, labeller.labels(program.ir), options.vocabulary,
+                      options.causal);
+  dump("layout", [&] { return print(circuit, encoded, layout); });
+  const std::array<NodeId, 1> root{sop};
+  result.model.program = graph::print(graph, root);
+  result.model.certificate = certify(result.model);
+  RASP_CHECK_OK(demand_certificate(result.model, span));
+  if (options.causal) result.notes = look_ahead_notes(graph, sop);
+  return result;
+}
+
+}  // namespace rasp::compiler

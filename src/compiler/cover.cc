@@ -1,0 +1,193 @@
+#include "compiler/cover.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace rasp::compiler {
+
+std::optional<Step> step_between(const Circuit& circuit, const BankOp& bank, double below,
+                                 double above) {
+  const double reach = 2 * magnitude(circuit, bank.form) + 1;
+  // One more rounding, of the bias; none where everything is a small whole number.
+  const double error = bank.error == 0 ? 0 : bank.error + 4 * circuit.epsilon() * reach;
+  for (double slope = 0x1p-10; slope * reach < circuit.exact_limit() / 4; slope *= 2) {
+    const double low = std::ceil(slope * (below + error));
+    const double high = std::floor(slope * (above - error)) - 1;
+    if (low > high) continue;
+    if (bank.error == 0 && slope < 1 && !is_exact(circuit, bank.form, 1 / slope)) continue;
+    return Step{slope, std::floor((low + high) / 2)};
+  }
+  return std::nullopt;
+}
+
+std::size_t count_changes(const BankOp& bank) {
+  std::size_t changes = 0;
+  for (std::size_t i = 1; i < bank.result.size(); ++i) {
+    changes += bank.result[i] != bank.result[i - 1] ? 1 : 0;
+  }
+  return changes;
+}
+
+std::uint32_t commonest(const std::vector<std::uint32_t>& cells) {
+  std::map<std::uint32_t, std::size_t> count;
+  for (const std::uint32_t cell : cells) {
+    if (cell != kUndefined) ++count[cell];
+  }
+  std::uint32_t best = kUndefined;
+  std::size_t most = 0;
+  for (const auto& [cell, times] : count) {
+    if (times > most) {
+      best = cell;
+      most = times;
+    }
+  }
+  return best;
+}
+
+namespace {
+
+// A sub-table: some of the dimensions, the first varying slowest.
+struct Region {
+  std::vector<std::size_t> dims;   // which inputs are left
+  std::vector<std::size_t> sizes;  // their sizes
+  std::vector<std::uint32_t> cells;
+};
+
+// Rows of a dimension whose slices agree wherever both are defined, with the slice they make
+// together.
+struct Group {
+  std::vector<bool> rows;
+  std::vector<std::uint32_t> slice;
+};
+
+class Coverer {
+ public:
+  Coverer(const std::vector<std::size_t>& sizes, const std::vector<bool>& mixes, std::uint32_t omit)
+      : sizes_(sizes), mixes_(mixes), omit_(omit) {}
+
+  std::vector<Box> run(const Region& region) {
+    if (const auto constant = single_result(region.cells)) {
+      if (*constant == omit_ || *constant == kUndefined) return {};
+      return {Box{std::vector<std::vector<bool>>(sizes_.size()), *constant}};
+    }
+    // Small regions try every dimension first and keep the best; large ones split where the fewest
+    // groups arise.
+    const bool exhaustive = region.cells.size() <= 4096 && region.dims.size() <= 3;
+    std::vector<Box> best;
+    bool found = false;
+    std::vector<std::pair<std::size_t, std::size_t>> order;  // groups, dimension
+    for (std::size_t d = 0; d < region.dims.size(); ++d) {
+      if (may_split(region, d)) order.emplace_back(groups_of(region, d).size(), d);
+    }
+    std::sort(order.begin(), order.end());
+    for (const auto& [groups, d] : order) {
+      std::vector<Box> boxes = split(region, d);
+      if (!found || boxes.size() < best.size()) best = std::move(boxes);
+      found = true;
+      if (!exhaustive) break;
+    }
+    return best;
+  }
+
+ private:
+  static std::optional<std::uint32_t> single_result(const std::vector<std::uint32_t>& cells) {
+    std::uint32_t result = kUndefined;
+    for (const std::uint32_t cell : cells) {
+      if (cell == kUndefined || cell == result) continue;
+      if (result != kUndefined) return std::nullopt;
+      result = cell;
+    }
+    return result;
+  }
+
+  static std::vector<std::uint32_t> slice(const Region& region, std::size_t d, std::size_t row) {
+    std::size_t inner = 1;
+    for (std::size_t i = d + 1; i < region.sizes.size(); ++i) inner *= region.sizes[i];
+    std::vector<std::uint32_t> result;
+    result.reserve(region.cells.size() / region.sizes[d]);
+    for (std::size_t start = row * inner; start < region.cells.size();
+         start += inner * region.sizes[d]) {
+      result.insert(result.end(), region.cells.begin() + static_cast<std::ptrdiff_t>(start),
+                    region.cells.begin() + static_cast<std::ptrdiff_t>(start + inner));
+    }
+    return result;
+  }
+
+  // A mixture that some reader may rely on not to matter forbids to look at the dimension here.
+  [[nodiscard]] bool may_split(const Region& region, std::size_t d) const {
+    if (!mixes_[region.dims[d]]) return true;
+    const auto mixture = slice(region, d, region.sizes[d] - 1);
+    return std::all_of(mixture.begin(), mixture.end(),
+                       [](std::uint32_t cell) { return cell == kUndefined; });
+  }
+
+  static std::vector<Group> groups_of(const Region& region, std::size_t d) {
+    std::vector<Group> groups;
+    for (std::size_t row = 0; row < region.sizes[d]; ++row) {
+      auto cells = slice(region, d, row);
+      bool joined = false;
+      for (Group& group : groups) {
+        bool agree = true;
+        for (std::size_t i = 0; i < cells.size() && agree; ++i) {
+          agree =
+              cells[i] == kUndefined || group.slice[i] == kUndefined || cells[i] == group.slice[i];
+        }
+        if (!agree) continue;
+        for (std::size_t i = 0; i < cells.size(); ++i) {
+          if (group.slice[i] == kUndefined) group.slice[i] = cells[i];
+        }
+        group.rows[row] = true;
+        joined = true;
+        break;
+      }
+      if (joined) continue;
+      groups.push_back({std::vector<bool>(region.sizes[d], false), std::move(cells)});
+      groups.back().rows[row] = true;
+    }
+    return groups;
+  }
+
+  std::vector<Box> split(const Region& region, std::size_t d) {
+    std::vector<Box> boxes;
+    for (Group& group : groups_of(region, d)) {
+      Region rest = region;
+      rest.dims.erase(rest.dims.begin() + static_cast<std::ptrdiff_t>(d));
+      rest.sizes.erase(rest.sizes.begin() + static_cast<std::ptrdiff_t>(d));
+      rest.cells = std::move(group.slice);
+      for (Box& box : run(rest)) {
+        box.sets[region.dims[d]] = group.rows;
+        boxes.push_back(std::move(box));
+      }
+    }
+    return boxes;
+  }
+
+  const std::vector<std::size_t>& sizes_;
+  const std::vector<bool>& mixes_;
+  std::uint32_t omit_;
+};
+
+}  // namespace
+
+std::vector<Box> cover(const std::vector<std::size_t>& sizes, const std::vector<bool>& mixes,
+                       const std::vector<std::uint32_t>& cells, std::uint32_t omit) {
+  Region whole;
+  for (std::size_t d = 0; d < sizes.size(); ++d) whole.dims.push_back(d);
+  whole.sizes = sizes;
+  whole.cells = cells;
+  return Coverer(sizes, mixes, omit).run(whole);
+}
+
+std::size_t count_boxes(const Circuit& circuit, const TableOp& table) {
+  std::vector<std::size_t> sizes;
+  std::vector<bool> mixes;
+  for (const VarId input : table.inputs) {
+    const Var& var = circuit.vars[input];
+    sizes.push_back(var.values.size() + (var.may_mix ? 1 : 0));
+    mixes.push_back(var.may_mix);
+  }
+  return cover(sizes, mixes, table.cells, commonest(table.cells)).size();
+}
+
+}  // namespace rasp::compiler

@@ -1,0 +1,173 @@
+// How the answer leaves the stream. A number that heads add up is read as it is and decoded to the
+// nearest value it can have: no MLP. Anything else is a categorical variable, and the unembedding
+// has a logit for each of its values.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "compiler/lower.h"
+
+namespace rasp::compiler {
+
+using value::Atom;
+using value::Number;
+
+void Lowering::output_pattern(IrId selector) {
+  HeadOp& op = head(selector, false, 0);
+  circuit_.output.decoder.kind = model::Decoder::Kind::kPattern;
+  circuit_.output.pattern_step = op.step;
+}
+
+void Lowering::output_value(IrId root) {
+  if (!output_scalar(root)) output_categorical(root);
+}
+
+namespace {
+
+// Half the smallest distance between two fractions with denominators up to `most`.
+double half_gap(std::int64_t most) {
+  const auto q = static_cast<double>(most);
+  return most <= 1 ? 0.5 : 0.5 / (q * (q - 1));
+}
+
+}  // namespace
+
+bool Lowering::output_scalar(IrId root) {
+  const IrNode& node = ir_[root];
+  const bool whole = is_leaf(node.kind) || node.kind == IrKind::kAffine;
+  const IrId source = whole && domains_[root].numeric ? root : spine(root);
+  if (source == kNoIr) return false;
+  const IrNode& from = ir_[source];
+  const auto of_head = [&](IrId id) {
+    const IrKind kind = ir_[id].kind;
+    return kind == IrKind::kWidth || kind == IrKind::kSum ||
+           (kind == IrKind::kMean && !domains_.is_pick(id));
+  };
+  // Only what a head adds up; a function of one categorical variable has better readers.
+  const bool sum = from.kind == IrKind::kAffine && (from.args.size() > 1 || of_head(from.args[0]));
+  if (!of_head(source) && !sum) return false;
+  const Domain& domain = domains_[source];
+  model::Decoder decoder;
+  decoder.kind = model::Decoder::Kind::kScalar;
+  double gap = std::numeric_limits<double>::infinity();
+  if (domain.listed) {
+    const auto values = domains_.as_function_of(root, source, domain.values);
+    if (!values) return false;
+    for (std::size_t i = 0; i < values->size(); ++i) {
+      if (!(*values)[i]) continue;
+      const auto code = value::to_number(domain.values[i]);
+      if (!decoder.codes.empty()) {
+        gap = std::min(gap, (*code - decoder.codes.back()).to_double() / 2);
+      }
+      decoder.codes.push_back(*code);
+      decoder.values.push_back(*(*values)[i]);
+    }
+    if (decoder.codes.empty()) return false;
+  } else {
+    if (source != root || domain.denominator <= 0) {
+      if (source != root) return false;
+      throw Refusal{root, "its values have no common denominator to round them to",
+                    "a shorter length or a smaller vocabulary"};
+    }
+    decoder.minimum = domain.minimum;
+    decoder.maximum = domain.maximum;
+    decoder.max_denominator = domain.denominator;
+    decoder.multiples = !domain.fractions;
+    gap = domain.fractions ? half_gap(domain.denominator)
+                           : 0.5 / static_cast<double>(domain.denominator);
+  }
+  const Form form = linear(source);
+  const double error =
+      error_of(circuit_, form) + 2 * circuit_.epsilon() * magnitude(circuit_, form);
+  if (!(error < gap)) {
+    if (!domain.listed) {
+      throw Refusal{root, "two of its values can lie closer together than the rounding of its sum",
+                    "a shorter length, a smaller vocabulary or --dtype f64 sets them apart"};
+    }
+    return false;
+  }
+  circuit_.output.decoder = std::move(decoder);
+  circuit_.output.columns = {form};
+  return true;
+}
+
+void Lowering::output_categorical(IrId root) {
+  const View view = categorical(root);
+  model::Decoder& decoder = circuit_.output.decoder;
+  decoder.kind = model::Decoder::Kind::kArgmax;
+  decoder.values = domains_[root].values;
+  if (decoder.values.empty()) {
+    throw Refusal{root, "it has no value on any input over this vocabulary",
+                  "check the vocabulary and the expression"};
+  }
+  if (ir_[root].kind == IrKind::kToken) decoder.values = circuit_.vars[view.var].values;
+  for (const Atom& value : decoder.values) {
+    Form form;
+    if (view.var == kNoVar) {
+      form.offset = 1;
+    } else {
+      Term term{view.var, {}, 0.0};
+      for (const auto& own : view.values) {
+        term.f.push_back(own && value::identical(*own, value) ? 1.0 : 0.0);
+      }
+      form.terms.push_back(std::move(term));
+    }
+    circuit_.output.columns.push_back(std::move(form));
+  }
+}
+
+// A column above 0.5 where the number is a float.
+void Lowering::output_type(IrId test) {
+  model::Decoder& decoder = circuit_.output.decoder;
+  const IrNode& node = ir_[test];
+  if (node.kind == IrKind::kConst) {
+    decoder.number_type = value::truth(node.atom) ? model::Decoder::NumberType::kFloat
+                                                  : model::Decoder::NumberType::kAsListed;
+    return;
+  }
+  // Where every value is a fraction, or none is a number, there is nothing to tell.
+  const auto ambiguous = [](const Atom& atom) {
+    const auto* number = std::get_if<Number>(&atom);
+    return number != nullptr && number->is_int();
+  };
+  if (!decoder.values.empty() &&
+      std::none_of(decoder.values.begin(), decoder.values.end(), ambiguous)) {
+    return;
+  }
+  decoder.type_output = static_cast<std::int32_t>(circuit_.output.columns.size());
+  if (const IrId source = spine(test); source != kNoIr) {
+    const Domain& domain = domains_[source];
+    const auto values = domains_.as_function_of(test, source, domain.values);
+    // False up to some number and True from there on (or the other way round): the number itself
+    // decides.
+    std::vector<std::pair<double, bool>> points;
+    for (std::size_t i = 0; values && i < values->size(); ++i) {
+      if ((*values)[i]) {
+        points.emplace_back(value::to_number(domain.values[i])->to_double(),
+                            value::truth(*(*values)[i]));
+      }
+    }
+    std::size_t change = 0, changes = 0;
+    for (std::size_t i = 1; i < points.size(); ++i) {
+      if (points[i].second != points[i - 1].second) {
+        change = i;
+        ++changes;
+      }
+    }
+    if (changes == 1) {
+      const Form form = linear(source);
+      const double gap = points[change].first - points[change - 1].first;
+      if (error_of(circuit_, form) * 2 < gap) {
+        const double sign = points[change].second ? 1.0 : -1.0;
+        Form column;
+        add(column, form, sign);
+        column.offset += 0.5 - sign * (points[change - 1].first + gap / 2);
+        circuit_.output.columns.push_back(std::move(column));
+        return;
+      }
+    }
+  }
+  circuit_.output.columns.push_back(scaled_view(categorical(test), 1.0));
+}
+
+}  // namespace rasp::compiler
