@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runtime/attention.h"
+#include "runtime/kv_cache.h"
 
 namespace {
 
@@ -78,6 +79,53 @@ void linear_causal(benchmark::State& state) {
   run(state, s, spec, static_cast<std::size_t>(state.range(3)),
       static_cast<double>(s.length * s.dim));
 }
+
+// The peak to compare with: twelve independent chains of vector multiply-adds in registers.
+__attribute__((target("avx512f"))) void multiply_add(float* data, std::size_t rounds) {
+  using Vector [[gnu::vector_size(64)]] = float;
+  constexpr std::size_t kChains = 12;
+  Vector sums[kChains] = {};
+  const Vector factor = Vector{} + data[0], term = Vector{} + data[1];
+  for (std::size_t i = 0; i < rounds; ++i)
+    for (Vector& sum : sums) sum = sum * factor + term;
+  Vector total{};
+  for (const Vector& sum : sums) total += sum;
+  data[2] = total[0];
+}
+
+void peak(benchmark::State& state) {
+  if (!__builtin_cpu_supports("avx512f")) return state.SkipWithError("needs AVX-512");
+  constexpr std::size_t kRounds = 100'000;
+  float data[3] = {0.5f, 0.25f, 0};
+  for (auto _ : state) {
+    multiply_add(data, kRounds);
+    benchmark::DoNotOptimize(data[2]);
+  }
+  state.counters["GFLOP/s"] = benchmark::Counter(12 * 16 * 2 * 1e-9 * kRounds,
+                                                 benchmark::Counter::kIsIterationInvariantRate);
+}
+BENCHMARK(peak);
+
+// One step after `kept` positions: bytes of keys and values read a second.
+void decode(benchmark::State& state) {
+  const auto kept = static_cast<std::size_t>(state.range(0));
+  const AttentionShape shape{1, 8, 8, 1, 1, 64, 64};
+  AttentionSpec spec;
+  spec.set_window(kept);
+  auto cache = KvCache<float>::create(shape, spec);
+  const auto x = random_numbers(8 * 64);
+  std::vector<float> out(8 * 64);
+  const View<const float> row = packed(x.data(), 1, 8, 1, 64);
+  const auto step = [&] { return cache->step(row, row, row, packed(out.data(), 1, 8, 1, 64)); };
+  for (std::size_t i = 0; i < kept; ++i)
+    if (!step()) return state.SkipWithError("step failed");
+  for (auto _ : state) {
+    if (!step()) return state.SkipWithError("step failed");
+    benchmark::ClobberMemory();
+  }
+  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(cache->bytes()));
+}
+BENCHMARK(decode)->Arg(1024)->Arg(16384);
 
 void shapes(benchmark::internal::Benchmark* bench) {
   bench->ArgNames({"heads", "n", "d", "threads"})->UseRealTime();

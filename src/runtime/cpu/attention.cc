@@ -146,6 +146,7 @@ void Call<T>::prepare_scratch() {
     scratch.tops.reserve(kQueryBlock);
     scratch.totals.reserve(kQueryBlock);
     scratch.row.reserve(2 * std::max(dk_, shape_.d));
+    if (spec_.normaliser == Normaliser::kLinear) scratch.linear.reset(shape_.d, shape_.d_v);
     scratch.ranges.resize(kQueryBlock);
     scratch.poisoned.resize(kQueryBlock);
     scratch.bad_query.resize(kQueryBlock);

@@ -14,6 +14,7 @@
 #include <hwy/highway.h>
 
 #include "runtime/cpu/attention_kernels-inl.h"
+#include "runtime/cpu/decode_kernels-inl.h"
 
 #if HWY_ONCE
 namespace rasp::runtime {
@@ -21,6 +22,10 @@ namespace {
 
 HWY_EXPORT(attend_f32);
 HWY_EXPORT(attend_f64);
+HWY_EXPORT(scores_f32);
+HWY_EXPORT(scores_f64);
+HWY_EXPORT(mix_f32);
+HWY_EXPORT(mix_f64);
 HWY_EXPORT(exp_f32);
 HWY_EXPORT(exp_f64);
 
@@ -28,6 +33,23 @@ HWY_EXPORT(exp_f64);
 
 void attend_block(const AttentionBlock<float>& block) { HWY_DYNAMIC_DISPATCH(attend_f32)(block); }
 void attend_block(const AttentionBlock<double>& block) { HWY_DYNAMIC_DISPATCH(attend_f64)(block); }
+
+void decode_scores(Score score, const float* q, const float* keys, std::size_t dk,
+                   std::size_t count, const float* additive_v, float* scores) {
+  HWY_DYNAMIC_DISPATCH(scores_f32)(score, q, keys, dk, count, additive_v, scores);
+}
+void decode_scores(Score score, const double* q, const double* keys, std::size_t dk,
+                   std::size_t count, const double* additive_v, double* scores) {
+  HWY_DYNAMIC_DISPATCH(scores_f64)(score, q, keys, dk, count, additive_v, scores);
+}
+bool decode_mix(float* scores, const float* values, std::size_t count, std::size_t d_v, bool hard,
+                float* out) {
+  return HWY_DYNAMIC_DISPATCH(mix_f32)(scores, values, count, d_v, hard, out);
+}
+bool decode_mix(double* scores, const double* values, std::size_t count, std::size_t d_v, bool hard,
+                double* out) {
+  return HWY_DYNAMIC_DISPATCH(mix_f64)(scores, values, count, d_v, hard, out);
+}
 
 void kernel_exp(const float* x, float* y, std::size_t count) {
   HWY_DYNAMIC_DISPATCH(exp_f32)(x, y, count);

@@ -59,6 +59,18 @@ struct AttentionBlock {
 void attend_block(const AttentionBlock<float>& block);
 void attend_block(const AttentionBlock<double>& block);
 
+// Decoding: keys [count, dk] and values [count, d_v] row by row. `decode_scores` is the score
+// before any factor; `decode_mix` turns scores into weights and out [d_v] into their mean of the
+// values, and is false when a score is not a number. count >= 1.
+void decode_scores(Score score, const float* q, const float* keys, std::size_t dk,
+                   std::size_t count, const float* additive_v, float* scores);
+void decode_scores(Score score, const double* q, const double* keys, std::size_t dk,
+                   std::size_t count, const double* additive_v, double* scores);
+bool decode_mix(float* scores, const float* values, std::size_t count, std::size_t d_v, bool hard,
+                float* out);
+bool decode_mix(double* scores, const double* values, std::size_t count, std::size_t d_v, bool hard,
+                double* out);
+
 // The vector widths that this machine has, by name, the best first; and the one in use. Tests and
 // benchmarks choose among them; nullptr goes back to the best. Not for use while kernels run.
 [[nodiscard]] std::vector<const char*> vector_targets();
