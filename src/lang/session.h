@@ -87,7 +87,8 @@ class Session {
   // with syntax errors is not begun: all of them are in the outcome.
   // `on_event`, when given, is called as each statement ends, before the next one runs, and may
   // refuse the statement (returning a diagnostic undoes it and ends the run): the REPL prints,
-  // obeys commands, and checks definitions on its example there.
+  // obeys commands, and checks definitions on its example there. It may look names up; it must not
+  // run or load.
   using OnEvent = std::function<std::optional<Diagnostic>(const Event&)>;
   Outcome run(FileId file, const OnEvent& on_event = {});
   // Like `load`: runs a file with its top-level events dropped, private names kept private, and an
