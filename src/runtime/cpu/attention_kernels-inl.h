@@ -339,6 +339,32 @@ HWY_INLINE void exp_all(const T* x, T* y, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) y[i] = hn::GetLane(exp_nonpositive(d, hn::Set(d, x[i])));
 }
 
+template <typename T>
+HWY_INLINE T largest_magnitude(const T* x, std::size_t count) {
+  const Tag<T> d;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto limit = hn::Set(d, std::numeric_limits<T>::max());
+  auto largest = hn::Zero(d);
+  auto finite = hn::Eq(largest, largest);
+  std::size_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const auto size = hn::Abs(hn::LoadU(d, x + i));
+    finite = hn::And(finite, hn::Le(size, limit));
+    largest = hn::Max(largest, size);
+  }
+  T result = hn::GetLane(hn::MaxOfLanes(d, largest));
+  bool all = hn::AllTrue(d, finite);
+  for (; i < count; ++i) {
+    const T size = std::abs(x[i]);
+    all = all && size <= std::numeric_limits<T>::max();
+    result = std::max(result, size);
+  }
+  return all ? result : std::numeric_limits<T>::infinity();
+}
+
+float magnitude_f32(const float* x, std::size_t count) { return largest_magnitude(x, count); }
+double magnitude_f64(const double* x, std::size_t count) { return largest_magnitude(x, count); }
+
 void exp_f32(const float* x, float* y, std::size_t count) { exp_all(x, y, count); }
 void exp_f64(const double* x, double* y, std::size_t count) { exp_all(x, y, count); }
 

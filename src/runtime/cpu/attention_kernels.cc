@@ -1,6 +1,7 @@
 #include "runtime/cpu/attention_kernels.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -26,6 +27,8 @@ HWY_EXPORT(scores_f32);
 HWY_EXPORT(scores_f64);
 HWY_EXPORT(mix_f32);
 HWY_EXPORT(mix_f64);
+HWY_EXPORT(magnitude_f32);
+HWY_EXPORT(magnitude_f64);
 HWY_EXPORT(exp_f32);
 HWY_EXPORT(exp_f64);
 
@@ -49,6 +52,13 @@ bool decode_mix(float* scores, const float* values, std::size_t count, std::size
 bool decode_mix(double* scores, const double* values, std::size_t count, std::size_t d_v, bool hard,
                 double* out) {
   return HWY_DYNAMIC_DISPATCH(mix_f64)(scores, values, count, d_v, hard, out);
+}
+
+float magnitude(const float* x, std::size_t count) {
+  return HWY_DYNAMIC_DISPATCH(magnitude_f32)(x, count);
+}
+double magnitude(const double* x, std::size_t count) {
+  return HWY_DYNAMIC_DISPATCH(magnitude_f64)(x, count);
 }
 
 void kernel_exp(const float* x, float* y, std::size_t count) {

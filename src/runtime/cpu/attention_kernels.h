@@ -17,7 +17,7 @@ inline constexpr std::size_t kPanel = 256 / sizeof(T);
 template <typename T>
 inline constexpr std::size_t kValuePad = 64 / sizeof(T);
 template <typename T>
-inline constexpr std::size_t kKeyBlock = 2 * kPanel<T>;
+inline constexpr std::size_t kKeyBlock = 4 * kPanel<T>;
 inline constexpr std::size_t kRowGroup = 6;  // queries that share the loads of keys and values
 inline constexpr std::size_t kQueryBlock = 8 * kRowGroup;
 
@@ -70,6 +70,10 @@ bool decode_mix(float* scores, const float* values, std::size_t count, std::size
                 float* out);
 bool decode_mix(double* scores, const double* values, std::size_t count, std::size_t d_v, bool hard,
                 double* out);
+
+// The largest magnitude of x; infinity when an entry is infinite or NaN.
+[[nodiscard]] float magnitude(const float* x, std::size_t count);
+[[nodiscard]] double magnitude(const double* x, std::size_t count);
 
 // The vector widths that this machine has, by name, the best first; and the one in use. Tests and
 // benchmarks choose among them; nullptr goes back to the best. Not for use while kernels run.

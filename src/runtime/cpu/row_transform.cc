@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "runtime/cpu/attention_kernels.h"
+
 namespace rasp::runtime {
 
 void RopeTable::prepare(const Rope& rope, std::size_t d, std::ptrdiff_t first,

@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <vector>
 
 #include "runtime/attention.h"
@@ -56,18 +55,5 @@ class RowTransform {
   std::size_t d_ = 0;
   T scale_ = 1;
 };
-
-// Largest magnitude of a row; NaN when it holds one.
-template <typename T>
-[[nodiscard]] T magnitude(const T* x, std::size_t count) {
-  T largest = 0;
-  bool number = true;
-  for (std::size_t i = 0; i < count; ++i) {
-    const T size = std::abs(x[i]);
-    number = number && size == size;
-    largest = size > largest ? size : largest;
-  }
-  return number ? largest : std::numeric_limits<T>::quiet_NaN();
-}
 
 }  // namespace rasp::runtime
