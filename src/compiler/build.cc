@@ -178,6 +178,25 @@ IrId make_select(Ir& ir, IrId key, IrId query, std::uint8_t relation) {
 
 namespace {
 
+// a or (a and b) is a; a and (a or b) is a.
+void absorb(const Ir& ir, IrKind kind, std::vector<IrId>& parts) {
+  const IrKind dual = kind == IrKind::kAnd ? IrKind::kOr : IrKind::kAnd;
+  const auto args_of = [&](IrId id) {
+    return ir[id].kind == dual ? ir[id].args : std::vector<IrId>{id};
+  };
+  std::vector<IrId> kept;
+  for (const IrId part : parts) {
+    const std::vector<IrId> own = args_of(part);
+    const bool implied = std::any_of(parts.begin(), parts.end(), [&](IrId other) {
+      const std::vector<IrId> fewer = args_of(other);
+      return other != part && fewer.size() < own.size() &&
+             std::includes(own.begin(), own.end(), fewer.begin(), fewer.end());
+    });
+    if (!implied) kept.push_back(part);
+  }
+  parts = std::move(kept);
+}
+
 // Flattens, sorts, merges comparisons of the same two things, and drops what decides nothing.
 IrId make_junction(Ir& ir, IrKind kind, IrId a, IrId b) {
   const IrKind unit = kind == IrKind::kAnd ? IrKind::kTrue : IrKind::kFalse;
@@ -211,6 +230,7 @@ IrId make_junction(Ir& ir, IrKind kind, IrId a, IrId b) {
   }
   std::sort(rest.begin(), rest.end());
   rest.erase(std::unique(rest.begin(), rest.end()), rest.end());
+  absorb(ir, kind, rest);
   IrNode node;
   node.kind = kind;
   for (const IrId part : rest) {
@@ -327,11 +347,35 @@ IrId make_sum(Ir& ir, IrId selector, IrId value) {
   return make_leaf(ir, IrKind::kSum, {selector, as_number(ir, value)});
 }
 
+namespace {
+
+IrId select_first(Ir& ir) {
+  return make_select(ir, make_leaf(ir, IrKind::kPosition), make_const(ir, value::make_int(0)),
+                     kEqual);
+}
+
+// indicator(indices == 0): how the language's library counts.
+IrId beacon(Ir& ir) {
+  IrNode node;
+  node.kind = IrKind::kMap;
+  node.op = Op::kIndicator;
+  node.args = {make_map(ir, Op::kEq,
+                        {make_leaf(ir, IrKind::kPosition), make_const(ir, value::make_int(0))})};
+  return make_elementwise(ir, std::move(node));
+}
+
+}  // namespace
+
 IrId make_mean(Ir& ir, IrId selector, IrId value, const Atom& otherwise) {
   const IrKind kind = ir[selector].kind;
   if (kind == IrKind::kFalse) return make_const(ir, otherwise);
   if (ir[value].uniform) {  // the mean of equal values, where there are any
     return make_choose(ir, make_exists(ir, selector), value, make_const(ir, otherwise));
+  }
+  // Whether a selector of nothing but position 0 selects it.
+  if (value == beacon(ir) && value::equal(otherwise, value::make_int(0)) &&
+      make_and(ir, selector, select_first(ir)) == selector) {
+    return make_width(ir, selector);
   }
   if (const auto known = positional_mean(ir, selector, value, otherwise)) return *known;
   const IrNode node = ir[value];
@@ -363,15 +407,8 @@ namespace {
 // 1 / mean(S, indicator(indices == 0)) is the width of S where S always selects position 0.
 std::optional<IrId> inverse_of_mean(Ir& ir, IrId divisor) {
   const IrNode node = ir[divisor];
-  if (node.kind != IrKind::kMean) return std::nullopt;
-  const IrId position = make_leaf(ir, IrKind::kPosition);
-  const IrId zero = make_const(ir, value::make_int(0));
-  IrNode first;
-  first.kind = IrKind::kMap;
-  first.op = Op::kIndicator;
-  first.args = {make_map(ir, Op::kEq, {position, zero})};
-  if (node.args[1] != make_elementwise(ir, std::move(first))) return std::nullopt;
-  const IrId at_zero = make_select(ir, position, zero, kEqual);
+  if (node.kind != IrKind::kMean || node.args[1] != beacon(ir)) return std::nullopt;
+  const IrId at_zero = select_first(ir);
   if (make_or(ir, node.args[0], at_zero) != node.args[0] &&
       ir[node.args[0]].kind != IrKind::kTrue) {
     return std::nullopt;

@@ -141,17 +141,18 @@ Result<Compiled> compile(const Graph& graph, NodeId sop, const std::vector<Named
   RASP_CHECK_OK(check_options(options, span));
   const Labeller labeller(graph, names, sources);
   Compiled result;
-  const auto dump = [&](std::string_view pass, const auto& text) {
+  const auto dumps = [&](std::string_view pass, const auto& text) {
     if (options.dump == pass) result.dump = text();
+    return options.dump == pass;
   };
 
   Simplified program = simplify(graph, sop, options.causal, options.max_length, options.vocabulary);
   std::vector<IrId> roots{program.root};
   if (program.root_is_float != kNoIr) roots.push_back(program.root_is_float);
-  dump("simplify", [&] { return print(program.ir, roots); });
+  if (dumps("simplify", [&] { return print(program.ir, roots); })) return result;
 
   Domains domains(program.ir, options.vocabulary);
-  dump("domains", [&] { return print(program.ir, domains, roots); });
+  if (dumps("domains", [&] { return print(program.ir, domains, roots); })) return result;
 
   Circuit circuit;
   try {
@@ -161,15 +162,15 @@ Result<Compiled> compile(const Graph& graph, NodeId sop, const std::vector<Named
   } catch (const Refusal& refusal) {
     return fail(labeller.diagnostic(program.ir, refusal, sop));
   }
-  dump("lower", [&] { return print(circuit); });
+  if (dumps("lower", [&] { return print(circuit); })) return result;
 
   const Encoded encoded = encode(circuit);
   const Layout layout = lay_out(circuit, encoded);
-  dump("encode", [&] { return print(circuit, encoded, layout); });
+  if (dumps("encode", [&] { return print(circuit, encoded, layout); })) return result;
 
   result.model = emit(circuit, encoded, layout, labeller.labels(program.ir), options.vocabulary,
                       options.causal);
-  dump("layout", [&] { return print(circuit, encoded, layout); });
+  if (dumps("layout", [&] { return print(circuit, encoded, layout); })) return result;
   const std::array<NodeId, 1> root{sop};
   result.model.program = graph::print(graph, root);
   result.model.certificate = certify(result.model);

@@ -6,17 +6,36 @@
 
 namespace rasp::compiler {
 
-std::optional<Step> step_between(const Circuit& circuit, const BankOp& bank, double below,
-                                 double above) {
-  const double reach = 2 * magnitude(circuit, bank.form) + 1;
-  // One more rounding, of the bias; none where everything is a small whole number.
+namespace {
+
+// Whole biases that every value below keeps at or under 0 and every value above lifts to 1 or more.
+std::optional<std::vector<double>> biases_for(const BankOp& bank,
+                                              const std::vector<std::uint32_t>& result,
+                                              double origin, double slope, double error) {
+  std::vector<double> biases;
+  for (std::size_t i = 1; i < bank.points.size(); ++i) {
+    if (result[i] == result[i - 1]) continue;
+    const double low = std::ceil(slope * (bank.points[i - 1] - origin + error));
+    const double high = std::floor(slope * (bank.points[i] - origin - error)) - 1;
+    if (low > high) return std::nullopt;
+    biases.push_back(std::max(0.0, std::floor((low + high) / 2)));
+  }
+  return biases;
+}
+
+}  // namespace
+
+std::optional<Steps> place_steps(const Circuit& circuit, const BankOp& bank,
+                                 const std::vector<std::uint32_t>& result) {
+  const double origin = std::floor(bank.points.front());
+  // The form's parts and the origin are added in one sum.
+  const double reach = 2 * magnitude(circuit, bank.form) + std::abs(origin) + 1;
   const double error = bank.error == 0 ? 0 : bank.error + 4 * circuit.epsilon() * reach;
   for (double slope = 0x1p-10; slope * reach < circuit.exact_limit() / 4; slope *= 2) {
-    const double low = std::ceil(slope * (below + error));
-    const double high = std::floor(slope * (above - error)) - 1;
-    if (low > high) continue;
     if (bank.error == 0 && slope < 1 && !is_exact(circuit, bank.form, 1 / slope)) continue;
-    return Step{slope, std::floor((low + high) / 2)};
+    if (auto biases = biases_for(bank, result, origin, slope, error)) {
+      return Steps{origin, slope, std::move(*biases)};
+    }
   }
   return std::nullopt;
 }

@@ -10,18 +10,21 @@
 
 namespace rasp::compiler {
 
-// relu(slope * s - bias) - relu(slope * s - bias - 1) is 0 below the step and 1 above it. `slope`
-// is a power of two and `bias` whole, so that both units are exact where they are not 0 and their
+// A bank's steps: relu(slope * t - bias) - relu(slope * t - bias - 1) is 0 below the step and 1
+// above it, where t is the bank's form moved to start at 0. `slope` is one power of two for all
+// steps and every bias a whole number, not negative: then both units are exact where they are not 0
+// (t, in floats, is a multiple of its last place, and so is what is left of it), and their
 // difference is exactly 0 or 1.
-struct Step {
+struct Steps {
+  double origin = 0;  // t = s - origin
   double slope = 1;
-  double bias = 0;
+  std::vector<double> biases;  // one a change of F, in order
 };
 
-// A step that is 0 wherever the form's exact value is at most `below` and 1 where it is at least
-// `above`; nullopt when the form's error leaves no room for one.
-[[nodiscard]] std::optional<Step> step_between(const Circuit& circuit, const BankOp& bank,
-                                               double below, double above);
+// The steps where `result` changes, or nullopt when the form's error leaves no room for one of
+// them.
+[[nodiscard]] std::optional<Steps> place_steps(const Circuit& circuit, const BankOp& bank,
+                                               const std::vector<std::uint32_t>& result);
 
 // Where F changes.
 [[nodiscard]] std::size_t count_changes(const BankOp& bank);

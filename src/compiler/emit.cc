@@ -101,9 +101,7 @@ class Emitter {
       }
       if (encoding.one_hot) {
         for (std::size_t c = 0; c < encoding.columns.size(); ++c) {
-          const auto& column = encoding.columns[c];
-          const auto value = std::find(column.begin(), column.end(), 1.0) - column.begin();
-          put(c, term.f[static_cast<std::size_t>(value)]);
+          put(c, term.f[encoding.representative[c]]);
         }
         continue;
       }
@@ -229,9 +227,8 @@ class Emitter {
     for (const EncodedOp* op : ops) {
       for (const Unit& unit : op->units) {
         Vector weights = read(unit.form);
-        // At BOS the form is 0: what is left is the bias, which must not let the unit through.
-        const double guard = std::exp2(std::ceil(std::log2(std::abs(unit.bias) + 1)));
-        weights[kBosColumn] -= guard;
+        // At BOS the form is 0, and what is left is the bias: it must not let the unit through.
+        if (unit.bias > 0) weights[kBosColumn] -= unit.bias;
         mlp.w_in.col(u) = weights.transpose();
         mlp.b_in[u] = unit.bias;
         for (std::size_t c = 0; c < unit.out.size(); ++c) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <functional>
 #include <map>
 
 namespace rasp::compiler {
@@ -34,6 +35,13 @@ NormalFeature normalise(const std::vector<double>& f) {
 
 namespace {
 
+bool small_whole(double x) { return std::abs(x) < 0x1p22 && x == std::floor(x); }
+bool whole_feature(const std::vector<double>& f) {
+  return std::all_of(f.begin(), f.end(), small_whole);
+}
+// For writers that put a value there in one piece: the embedding, a head that picks.
+bool any_feature(const std::vector<double>&) { return true; }
+
 class Encoder {
  public:
   explicit Encoder(const Circuit& circuit)
@@ -59,7 +67,7 @@ class Encoder {
     }
     std::reverse(result_.ops.begin(), result_.ops.end());
     for (VarId var = 0; var < circuit_.vars.size(); ++var) {
-      if (circuit_.vars[var].step == 0) choose(var, true);
+      if (circuit_.vars[var].step == 0) choose(var, any_feature);
     }
     return std::move(result_);
   }
@@ -88,9 +96,8 @@ class Encoder {
     }
   }
 
-  // Settles a variable's columns. `free` features may hold any float: one writer puts them there in
-  // one piece.
-  void choose(VarId id, bool free) {
+  // Settles a variable's columns. `allowed` says which features its writer can write exactly.
+  void choose(VarId id, const std::function<bool(const std::vector<double>&)>& allowed) {
     const Var& var = circuit_.vars[id];
     Encoding& encoding = result_.vars[id];
     encoding.live = wanted_[id];
@@ -105,14 +112,16 @@ class Encoder {
       for (const auto* f : features) row.push_back((*f)[v]);
       class_of[v] = classes.try_emplace(std::move(row), classes.size()).first->second;
     }
-    const auto small = [](double x) { return std::abs(x) < 0x1p22 && x == std::floor(x); };
-    const bool exact = free || std::all_of(features.begin(), features.end(), [&](const auto* f) {
-                         return std::all_of(f->begin(), f->end(), small);
-                       });
+    const bool exact =
+        std::all_of(features.begin(), features.end(), [&](const auto* f) { return allowed(*f); });
     encoding.one_hot = !exact || features.size() >= classes.size();
     if (encoding.one_hot) {
       encoding.columns.assign(classes.size(), std::vector<double>(var.values.size(), 0.0));
-      for (std::size_t v = 0; v < var.values.size(); ++v) encoding.columns[class_of[v]][v] = 1.0;
+      encoding.representative.resize(classes.size());
+      for (std::size_t v = var.values.size(); v-- > 0;) {
+        encoding.columns[class_of[v]][v] = 1.0;
+        encoding.representative[class_of[v]] = v;
+      }
     } else {
       for (const auto* f : features) encoding.columns.push_back(*f);
     }
@@ -123,7 +132,7 @@ class Encoder {
     encoded.head = &head;
     for (std::size_t i = 0; i < head.outputs.size(); ++i) {
       const HeadOutput& output = head.outputs[i];
-      choose(output.target, true);
+      choose(output.target, any_feature);
       if (!result_.vars[output.target].live) continue;
       encoded.outputs.push_back(i);
       if (circuit_.vars[output.target].scalar) {
@@ -165,35 +174,45 @@ class Encoder {
   }
 
   bool expand(const BankOp& bank, EncodedOp& encoded) {
-    choose(bank.target, false);
+    // A column that moves by one at a step adds or subtracts a pair of units as they are; other
+    // factors would round.
+    choose(bank.target, [&](const std::vector<double>& f) {
+      for (std::size_t i = 1; i < bank.result.size(); ++i) {
+        if (std::abs(f[bank.result[i]] - f[bank.result[i - 1]]) > 1) return false;
+      }
+      return whole_feature(f);
+    });
     const Encoding& encoding = result_.vars[bank.target];
     if (!encoding.live) return false;
     encoded.target = bank.target;
     const std::vector<std::uint32_t> classes = row_classes(bank.target);
-    std::uint32_t at = classes[bank.result[0]];
-    set_base(bank.target, at);
-    for (std::size_t i = 1; i < bank.points.size(); ++i) {
-      const std::uint32_t next = classes[bank.result[i]];
-      if (next == at) continue;
-      const auto step = step_between(circuit_, bank, bank.points[i - 1], bank.points[i]);
-      assert(step && "checked when the bank was made");
-      std::vector<double> change;
-      for (const auto& column : encoding.columns) change.push_back(column[next] - column[at]);
-      Form scaled;
-      add(scaled, bank.form, step->slope);
-      Unit up{scaled, -step->bias, change};
-      Unit down{scaled, -step->bias - 1, change};
+    std::vector<std::uint32_t> result;
+    for (const std::uint32_t value : bank.result) result.push_back(classes[value]);
+    set_base(bank.target, result[0]);
+    const auto steps = place_steps(circuit_, bank, result);
+    assert(steps && "checked when the bank was made");
+    Form scaled;
+    add(scaled, bank.form, steps->slope);
+    scaled.offset -= steps->slope * steps->origin;
+    std::size_t change = 0;
+    for (std::size_t i = 1; i < result.size(); ++i) {
+      if (result[i] == result[i - 1]) continue;
+      const double bias = steps->biases[change++];
+      Unit up{scaled, -bias, {}};
+      for (const auto& column : encoding.columns) {
+        up.out.push_back(column[result[i]] - column[result[i - 1]]);
+      }
+      Unit down{scaled, -bias - 1, up.out};
       for (double& value : down.out) value = -value + 0.0;
       encoded.units.push_back(std::move(up));
       encoded.units.push_back(std::move(down));
-      at = next;
     }
     request(bank.form);
     return true;
   }
 
   bool expand(const TableOp& table, EncodedOp& encoded) {
-    choose(table.target, false);
+    choose(table.target, whole_feature);
     const Encoding& encoding = result_.vars[table.target];
     if (!encoding.live) return false;
     encoded.target = table.target;

@@ -17,6 +17,7 @@ struct Encoding {
   bool one_hot = false;
   // Categorical: one row a value, one column a residual dimension.
   std::vector<std::vector<double>> columns;  // [column][value]
+  std::vector<std::size_t> representative;   // one-hot: a value of each column's class
   // What the embedding puts into each column at tokens, for a writer that adds to it.
   std::vector<double> base;
   [[nodiscard]] std::size_t width(const Var& var) const {

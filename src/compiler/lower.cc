@@ -263,16 +263,8 @@ std::optional<BankOp> Lowering::bank(IrId id, IrId spine) {
     op.points.push_back(value::to_number(domains_[spine].values[i])->to_double());
     op.result.push_back(result);
   }
-  if (op.points.empty() || !steps_fit(op)) return std::nullopt;
+  if (op.points.empty() || !place_steps(circuit_, op, op.result)) return std::nullopt;
   return op;
-}
-
-bool Lowering::steps_fit(const BankOp& bank) const {
-  for (std::size_t i = 1; i < bank.points.size(); ++i) {
-    if (bank.result[i] == bank.result[i - 1]) continue;
-    if (!step_between(circuit_, bank, bank.points[i - 1], bank.points[i])) return false;
-  }
-  return true;
 }
 
 std::optional<TableOp> Lowering::table(IrId id) {

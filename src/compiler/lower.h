@@ -41,7 +41,6 @@ class Lowering {
   IrId spine(IrId id) const;
   std::optional<BankOp> bank(IrId id, IrId spine);
   std::optional<TableOp> table(IrId id);
-  bool steps_fit(const BankOp& bank) const;
   VarId new_categorical(IrId id, std::uint32_t step);
 
   void output_value(IrId root);

@@ -24,6 +24,9 @@ void Lowering::output_value(IrId root) {
 
 namespace {
 
+// Answers with more values than this leave as a number, not as a logit each.
+constexpr std::size_t kMostLogits = 128;
+
 // Half the smallest distance between two fractions with denominators up to `most`.
 double half_gap(std::int64_t most) {
   const auto q = static_cast<double>(most);
@@ -101,6 +104,22 @@ void Lowering::output_categorical(IrId root) {
                   "check the vocabulary and the expression"};
   }
   if (ir_[root].kind == IrKind::kToken) decoder.values = circuit_.vars[view.var].values;
+  if (decoder.values.size() > kMostLogits && view.var != kNoVar) {
+    // One column with the number of the value, and a table to read it by.
+    decoder.kind = model::Decoder::Kind::kScalar;
+    View numbers{view.var, {}};
+    for (const auto& own : view.values) {
+      const auto at = own ? std::find_if(decoder.values.begin(), decoder.values.end(),
+                                         [&](const Atom& v) { return value::identical(v, *own); })
+                          : decoder.values.begin();
+      numbers.values.emplace_back(value::make_int(at - decoder.values.begin()));
+    }
+    for (std::size_t i = 0; i < decoder.values.size(); ++i) {
+      decoder.codes.push_back(Number::integer(static_cast<std::int64_t>(i)));
+    }
+    circuit_.output.columns = {scaled_view(numbers, 1.0)};
+    return;
+  }
   for (const Atom& value : decoder.values) {
     Form form;
     if (view.var == kNoVar) {
