@@ -42,6 +42,18 @@ std::string type_text(const lang::Value& value, const graph::Graph& graph) {
   return std::holds_alternative<lang::Selector>(value.data) ? "selector" : "applied selector";
 }
 
+// The lines of comment that stand right above a definition, each ended by a line break.
+std::string comment_above(const Span& span, const SourceMap& sources) {
+  std::string text;
+  for (std::size_t line = sources.place(span.file, span.begin).line; line > 1; --line) {
+    const std::string_view above = sources.line(span.file, line - 1);
+    if (!above.starts_with('#')) break;
+    const std::size_t start = above.find_first_not_of("# ");
+    text = printable(start == std::string_view::npos ? "" : above.substr(start)) + "\n" + text;
+  }
+  return text;
+}
+
 }  // namespace
 
 // The words of a command, one after the other; blanks, parentheses and commas separate them.
@@ -232,14 +244,20 @@ void Commands::show_source(std::string_view name) {
 }
 
 void Commands::help(std::string_view topic) {
+  const auto topics = help_topics();
+  const bool is_topic =
+      topic.empty() || std::find(topics.begin(), topics.end(), topic) != topics.end();
+  lang::Session& session = repl_->workspace_.session();
+  const auto value = is_topic ? std::nullopt : session.lookup(topic);
+  const auto span = session.definition(topic);
+  if (value && span && span->valid()) {
+    say(comment_above(*span, repl_->workspace_.sources()) +
+        repl_->display_.named(topic, *value).text);
+    return say("`:source " + std::string(topic) + "` shows how it is written\n");
+  }
   const std::string_view text = help_text(topic);
   if (!text.empty()) return say(std::string(text));
-  const auto value = repl_->workspace_.session().lookup(topic);
-  if (value) {
-    say(repl_->display_.named(topic, *value).text);
-    return say("    `:source " + std::string(topic) + "` shows how it is written\n");
-  }
-  const std::string meant = closest(topic, help_topics());
+  const std::string meant = closest(topic, topics);
   problem("no help on '" + printable(topic) + "'",
           meant.empty() ? "`help` lists the topics" : "did you mean '" + meant + "'?");
 }

@@ -114,7 +114,8 @@ std::string model_table(const model::Model& model, double seconds, std::string_v
   text += slice_table(model, indent);
   if (const auto* line = tightest(model.certificate)) {
     text += std::string(indent) + "smallest margin " + real_text(line->margin) + " (" +
-            printable(line->part) + ", " + printable(line->name) + ")\n";
+            printable(line->part) + (line->name.empty() ? "" : ", " + printable(line->name)) +
+            ")\n";
   }
   text += std::string(indent) + "certificate " +
           (model.certificate.holds ? "holds: " : "does NOT hold: ") +

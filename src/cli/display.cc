@@ -67,10 +67,11 @@ class Display::Writer {
     }
   }
 
-  void drawing(std::string_view name, graph::NodeId node, const Example& example) {
+  void drawing(std::string_view given_name, graph::NodeId node, const Example& example) {
     const graph::Depth depth = graph::depth(graph_, node);
-    line("    drawing: " + std::string(name) + "(" + describe(example) + "), " +
-         std::to_string(depth.layers) + (depth.layers == 1 ? " layer" : " layers"));
+    const std::string name = given_name.empty() ? label(node) : std::string(given_name);
+    line("    drawing: " + call(name, example) + ", " + std::to_string(depth.layers) +
+         (depth.layers == 1 ? " layer" : " layers"));
     std::vector<graph::NodeId> selectors;
     const graph::NodeId roots[] = {node};
     for (const graph::NodeId id : graph::reachable(graph_, roots)) {
@@ -109,6 +110,13 @@ class Display::Writer {
     }
     const auto known = names_->find(node);
     return known != names_->end() ? known->second : graph::expression(graph_, node);
+  }
+
+  // A name or expression in front of its argument.
+  [[nodiscard]] static std::string call(std::string_view callee, const Example& example) {
+    const bool simple = callee.find(' ') == std::string_view::npos || callee.ends_with(')');
+    return (simple ? std::string(callee) : "(" + std::string(callee) + ")") + "(" +
+           describe(example) + ")";
   }
 
   [[nodiscard]] std::string skipped(std::span<const value::Atom> output) const {

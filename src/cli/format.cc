@@ -10,11 +10,9 @@
 namespace rasp::cli {
 namespace {
 
-// The word behind a sequence: its first element's type, as the original has it ("[0, 3, 2.0]
-// (ints)").
 std::string type_word(std::span<const value::Atom> sequence) {
-  if (sequence.empty()) return "(empty)";
-  return "(" + std::string(value::name_of(value::type_of(sequence.front()))) + "s)";
+  const auto type = value::sequence_type(sequence);
+  return type ? "(" + std::string(value::name_of(*type)) + "s)" : "(mixed)";
 }
 
 std::string cell(const value::Atom& atom) { return printable(value::brief(atom)); }

@@ -63,7 +63,7 @@ struct LineEditor::State {
   History* history = nullptr;
   std::string prompt;
   std::string history_file;
-  bool interrupted = false;
+  const std::atomic<bool>* interrupted = nullptr;
 
   static State* of(EditLine* editor) {
     void* data = nullptr;
@@ -72,12 +72,6 @@ struct LineEditor::State {
   }
 
   static char* prompt_of(EditLine* editor) { return of(editor)->prompt.data(); }
-
-  static unsigned char on_interrupt(EditLine* editor, int) {
-    of(editor)->interrupted = true;
-    static_cast<void>(std::fputs("^C\n", stdout));
-    return CC_EOF;
-  }
 
   static unsigned char on_tab(EditLine* editor, int) {
     const LineInfo* line = el_line(editor);
@@ -99,7 +93,9 @@ struct LineEditor::State {
   }
 };
 
-LineEditor::LineEditor(Complete complete, bool colour) : state_(std::make_unique<State>()) {
+LineEditor::LineEditor(Complete complete, bool colour, const std::atomic<bool>& interrupted)
+    : state_(std::make_unique<State>()) {
+  state_->interrupted = &interrupted;
   state_->complete = std::move(complete);
   state_->colour = colour;
   // libedit reads characters as the locale has them; a C locale would break UTF-8.
@@ -122,10 +118,6 @@ LineEditor::LineEditor(Complete complete, bool colour) : state_(std::make_unique
   el_set(editor, EL_PROMPT_ESC, State::prompt_of, '\1');
   el_set(editor, EL_ADDFN, "rasp-complete", "complete a name", State::on_tab);
   el_set(editor, EL_BIND, "^I", "rasp-complete", nullptr);
-  el_set(editor, EL_ADDFN, "rasp-interrupt", "drop what was typed", State::on_interrupt);
-  // While a line is edited Ctrl-C is a key: libedit restarts a read that a signal interrupts.
-  el_set(editor, EL_SETTY, "-d", "intr=", nullptr);
-  el_set(editor, EL_BIND, "^C", "rasp-interrupt", nullptr);
   el_set(editor, EL_BIND, "^R", "em-inc-search-prev", nullptr);
   el_source(editor, nullptr);  // the user's ~/.editrc
 }
@@ -144,10 +136,11 @@ LineEditor::~LineEditor() {
 ReadStatus LineEditor::read(std::string_view prompt, std::string& line) {
   state_->prompt =
       state_->colour ? "\1\033[32m\1" + std::string(prompt) + "\1\033[0m\1" : std::string(prompt);
-  state_->interrupted = false;
   int count = 0;
   const char* text = el_gets(state_->editor, &count);
-  if (state_->interrupted) {
+  if (state_->interrupted->load()) {
+    // The signal ended the read; the terminal shows the line that is dropped.
+    static_cast<void>(std::fputs("^C\n", stdout));
     el_reset(state_->editor);
     return ReadStatus::kInterrupted;
   }

@@ -1,6 +1,7 @@
 // Lines from a person at a terminal (libedit: editing, history, completion) or from a pipe.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -16,12 +17,14 @@ using Complete = std::function<std::vector<std::string>(std::string_view word, b
 
 class LineEditor {
  public:
-  LineEditor(Complete complete, bool colour);
+  // `interrupted` is what Ctrl-C sets.
+  LineEditor(Complete complete, bool colour, const std::atomic<bool>& interrupted);
   ~LineEditor();  // saves the history
   LineEditor(const LineEditor&) = delete;
   LineEditor& operator=(const LineEditor&) = delete;
 
-  // `line` is without its line break. kInterrupted: Ctrl-C was pressed.
+  // `line` is without its line break. kInterrupted: Ctrl-C was pressed; the caller clears
+  // the flag.
   [[nodiscard]] ReadStatus read(std::string_view prompt, std::string& line);
 
  private:

@@ -198,7 +198,7 @@ int Repl::loop() {
   PipeReader pipe;
   if (options_.terminal) {
     editor.emplace([this](std::string_view word, bool first) { return complete(word, first); },
-                   wants_colour(STDOUT_FILENO));
+                   wants_colour(STDOUT_FILENO), *interrupted_);
     output_->write("rasp " RASP_VERSION ". The running example is " +
                    describe(settings_.sop_examples.front()) +
                    "; `help` tells more, Ctrl-D leaves.\n");
@@ -207,6 +207,7 @@ int Repl::loop() {
   std::size_t line_number = 0;
   while (!leaving_ && !output_->broken()) {
     output_->flush();
+    interrupted_->store(false);  // it was for the statement before
     std::string line;
     const ReadStatus status =
         editor ? editor->read(pending.lines == 0 ? ">> " : ".. ", line) : pipe.read(line);

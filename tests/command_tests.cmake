@@ -1,0 +1,12 @@
+# Tests that run the command, and the check of the rooms' arrows.
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+function(rasp_script_test name script)
+  add_test(NAME ${name} COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/${script} ${ARGN})
+endfunction()
+
+rasp_script_test(rooms check_rooms.py ${PROJECT_SOURCE_DIR}/src)
+rasp_script_test(golden golden/run.py $<TARGET_FILE:rasp>)
+rasp_script_test(conformance.repl conformance/check_transcripts.py $<TARGET_FILE:rasp>)
+rasp_script_test(terminal cli/terminal_test.py $<TARGET_FILE:rasp>)
+rasp_script_test(streams cli/streams_test.py $<TARGET_FILE:rasp> ${PROJECT_SOURCE_DIR}/examples)
+rasp_unit_tests(cli rasp_cli)
