@@ -64,10 +64,11 @@ std::string malformed(const model::Model& model) {
   const std::size_t d_model = model.d_model;
   if (d_model < 1 || model.max_length < 1 || model.vocabulary.empty()) return "the model is empty";
   const auto width = static_cast<Index>(d_model);
-  bool sound = shaped(model.token_embedding, model.vocabulary.size() + 1, width) &&
-               shaped(model.position_embedding, std::size_t{model.max_length} + 1, width) &&
-               shaped(model.unembedding, d_model, model.unembedding.cols()) &&
-               model.unembedding.cols() >= 1;
+  bool sound =
+      shaped(model.token_embedding, model.vocabulary.size() + 1, width) &&
+      shaped(model.position_embedding, std::size_t{model.max_length} + 1, width) &&
+      shaped(model.unembedding, d_model, model.unembedding.cols()) &&
+      (model.unembedding.cols() >= 1 || model.decoder.kind == model::Decoder::Kind::kPattern);
   for (const model::Layer& layer : model.layers) {
     sound = sound && shaped(layer.mlp, d_model);
     for (const model::Head& head : layer.heads) sound = sound && shaped(head, d_model);

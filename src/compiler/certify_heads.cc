@@ -25,7 +25,7 @@ std::string describe(const Selection& selection) {
       return "selects nothing";
     case Kind::kMean:
       text << (selection.one_key ? "picks one key" : "mean");
-      if (selection.all_keys) text << " of every key";
+      if (!selection.never_empty) text << ", or BOS";
       break;
     case Kind::kShared:
       text << "mean with BOS";

@@ -11,6 +11,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr Index kMaxRows = Index{1} << 22;  // of one side of a component, before collapsing
+constexpr double kMaxOwn = 0x1p16;          // of combinations at one position
 constexpr double kMaxProducts = 0x1p33;     // of a component's queries, keys and dimensions
 
 // Query variables and key variables that meet in some dimension of the head, so that their shares
@@ -26,6 +27,8 @@ struct Peak {
   double top = 0;
   double second = -kInfinity;
   bool one_key = false;  // all that reach the top are at one position
+  bool first = true;     // every key that can be at the first position reaches the top
+  bool own = true;       // so does the key at the query's own position
   friend auto operator<=>(const Peak&, const Peak&) = default;
 };
 
@@ -35,7 +38,7 @@ RowSet deviations(const Part& part) {
   std::vector<double> row(static_cast<std::size_t>(part.rows.width()));
   for (Index i = 0; i < part.rows.size(); ++i) {
     std::ranges::transform(part.rows.row(i), part.rows.row(0), row.begin(), std::minus<>());
-    result.add(row, part.rows.positions(i));
+    result.add(row, part.rows.place(i));
   }
   return result;
 }
@@ -114,7 +117,12 @@ bool logits_exact(const Precision& precision, const Reading& q, const Reading& k
 class Logits {
  public:
   Logits(const Stream& stream, const Reading& q, const Reading& k, double scale)
-      : stream_(stream), scale_(scale), from_bos_(k.constant - k.bos), query_(q.constant) {
+      : stream_(stream),
+        q_(q),
+        k_(k),
+        scale_(scale),
+        from_bos_(k.constant - k.bos),
+        query_(q.constant) {
     base_ = 0;
     for (const Part& part : q.parts) {
       const auto first = part.rows.row(0);
@@ -134,7 +142,7 @@ class Logits {
     std::vector<std::vector<bool>> q_varying, k_varying;
     for (const RowSet& rows : queries_) q_varying.push_back(varying(rows));
     for (const RowSet& rows : keys_) k_varying.push_back(varying(rows));
-    std::vector<Peak> all{{base_, -kInfinity, false}};
+    std::vector<Peak> all{{base_, -kInfinity, false, true, true}};
     for (const Component& component : components_of(q_varying, k_varying)) {
       const auto own = peaks_of(component);
       if (!own || own->size() * all.size() > static_cast<std::size_t>(kMaxRows))
@@ -161,8 +169,8 @@ class Logits {
     std::vector<Peak> result;
     for (const Peak& x : a)
       for (const Peak& y : b)
-        result.push_back(
-            {x.top + y.top, std::max(x.top + y.second, x.second + y.top), x.one_key || y.one_key});
+        result.push_back({x.top + y.top, std::max(x.top + y.second, x.second + y.top),
+                          x.one_key || y.one_key, x.first && y.first, x.own && y.own});
     collapse(result);
     return result;
   }
@@ -192,20 +200,26 @@ class Logits {
       share.colwise() += dq * from_bos_.transpose();
       share *= scale_;
       for (Index i = 0; i < count; ++i)
-        result.push_back(peak_of(share.row(i), queries->positions(begin + i), *keys));
-      collapse(result);
+        result.push_back(peak_of(share.row(i), queries->place(begin + i), *keys));
     }
+    find_own(component, *queries, *keys, result);
+    collapse(result);
     return result;
   }
 
   template <typename Shares>
-  Peak peak_of(const Shares& shares, const Positions& query, const RowSet& keys) const {
-    Peak peak{-kInfinity, -kInfinity, false};
-    Positions at;
+  Peak peak_of(const Shares& shares, const Place& query, const RowSet& keys) const {
+    Peak peak{-kInfinity, -kInfinity, false, true, true};
+    Range at;
+    double first = kInfinity;
     for (Index k = 0; k < keys.size(); ++k) {
-      const Positions& key = keys.positions(k);
-      if (stream_.causal && key.low > query.high) continue;
+      const Place& place = keys.place(k);
+      const Range& key = place.position;
+      const Range length = meet(place.length, query.length);
+      if (length.empty() || key.low > length.high) continue;
+      if (stream_.causal && key.low > query.position.high) continue;
       const double share = shares[k];
+      if (key.low <= 1) first = std::min(first, share);
       if (share > peak.top) {
         peak.second = peak.top;
         peak.top = share;
@@ -217,10 +231,81 @@ class Logits {
       }
     }
     peak.one_key = at.low == at.high;
+    peak.first = first == peak.top;
     return peak;
   }
 
+  // Goes through what the component's variables can be at one position, which gives a query and the
+  // key at its own place. With too many such combinations nothing is known.
+  void find_own(const Component& component, const RowSet& queries, const RowSet& keys,
+                std::vector<Peak>& peaks) const {
+    std::vector<std::int32_t> variables;
+    double combinations = 1;
+    const auto note = [&](const Part& part) {
+      if (std::ranges::find(variables, part.variable) != variables.end()) return;
+      variables.push_back(part.variable);
+      combinations *= static_cast<double>(part.row_of.size());
+    };
+    for (std::size_t i : component.queries) note(q_.parts[i]);
+    for (std::size_t i : component.keys) note(k_.parts[i]);
+    const bool few = combinations <= kMaxOwn;
+    if (!few) std::ranges::for_each(peaks, [](Peak& peak) { peak.own = false; });
+    std::vector<std::size_t> values(variables.size());
+    for (bool more = few; more;) {
+      const auto query = row_at(q_, queries_, component.queries, variables, values);
+      const auto key = row_at(k_, keys_, component.keys, variables, values);
+      if (query && key) {
+        Peak& peak = peaks[static_cast<std::size_t>(queries.find(*query))];
+        peak.own = peak.own && keys.find(*key) >= 0 && share(*query, *key) == peak.top;
+      }
+      more = false;
+      for (std::size_t v = 0; v < values.size() && !more; ++v) {  // the next combination
+        more = ++values[v] < rows_of(component, variables[v]);
+        if (!more) values[v] = 0;
+      }
+    }
+  }
+
+  [[nodiscard]] std::size_t rows_of(const Component& component, std::int32_t variable) const {
+    for (std::size_t i : component.queries)
+      if (q_.parts[i].variable == variable) return q_.parts[i].row_of.size();
+    for (std::size_t i : component.keys)
+      if (k_.parts[i].variable == variable) return k_.parts[i].row_of.size();
+    return 0;
+  }
+
+  // The component's row when its variables have these values; nullopt when they cannot.
+  std::optional<std::vector<double>> row_at(const Reading& reading,
+                                            const std::vector<RowSet>& parts,
+                                            const std::vector<std::size_t>& chosen,
+                                            const std::vector<std::int32_t>& variables,
+                                            const std::vector<std::size_t>& values) const {
+    std::vector<double> row(static_cast<std::size_t>(from_bos_.size()));
+    Place place;
+    for (std::size_t i : chosen) {
+      const Part& part = reading.parts[i];
+      const auto at = std::ranges::find(variables, part.variable) - variables.begin();
+      const Index r = part.row_of[values[static_cast<std::size_t>(at)]];
+      if (r < 0) return std::nullopt;
+      place = meet(place, part.rows.place(r));
+      std::ranges::transform(row, parts[i].row(r), row.begin(), std::plus<>());
+    }
+    if (!place.possible()) return std::nullopt;
+    return row;
+  }
+
+  double share(const std::vector<double>& query, const std::vector<double>& key) const {
+    double sum = 0;
+    for (std::size_t j = 0; j < query.size(); ++j) {
+      const auto i = static_cast<Index>(j);
+      sum += (query[j] + query_[i]) * key[j] + query[j] * from_bos_[i];
+    }
+    return scale_ * sum;
+  }
+
   const Stream& stream_;
+  const Reading& q_;
+  const Reading& k_;
   double scale_;
   Vector from_bos_;  // a key's vector less BOS's, at each part's first row
   Vector query_;     // a query's vector, at each part's first row
@@ -256,6 +341,7 @@ void classify(const Peak& peak, const Precision& precision, Selection& selection
   using Kind = Selection::Kind;
   const double zero = precision.exp_zero;
   selection.all_keys = selection.all_keys && peak.second == -kInfinity && peak.top > -zero;
+  selection.never_empty = selection.never_empty && (peak.first || peak.own) && peak.top > -zero;
   if (peak.top <= -zero) {
     selection.margin = std::min(selection.margin, -zero - peak.top);
     return;

@@ -19,10 +19,11 @@ struct Selection {
   };
   Kind kind = Kind::kNothing;
   double depth = 0;
-  bool one_key = true;   // no query selects keys at two positions
-  bool all_keys = true;  // every query selects every token
-  double margin = 0;     // the least distance of any logit from the side on which it must not be
-  std::string fault;     // why the softmax is not as above; else empty
+  bool one_key = true;      // no query selects keys at two positions
+  bool all_keys = true;     // every query selects every token that it sees
+  bool never_empty = true;  // every query selects a token, whatever the sequence
+  double margin = 0;        // the least distance of any logit from the side on which it must not be
+  std::string fault;        // why the softmax is not as above; else empty
 };
 
 [[nodiscard]] Selection check_logits(const Stream& stream, std::uint32_t step, const Matrix& wq,

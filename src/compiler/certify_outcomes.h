@@ -1,5 +1,4 @@
-// The exact values that a scalar can have: what a head makes of the values it reads, in exact
-// arithmetic over the weights as they are.
+// The values that a scalar can have: what a head makes of the values it reads, in exact arithmetic.
 #pragma once
 
 #include <optional>
@@ -13,8 +12,9 @@ using Real = long double;
 
 struct Outcomes {
   std::vector<Real> values;  // ascending, distinct; empty when they are too many to list
-  Real low = 0;              // bounds, listed or not
+  Real low = 0;              // bounds of what the weights as they are give, listed or not
   Real high = 0;
+  Real deviation = 0;  // how far that can be from the value in the list
 };
 
 // One number.

@@ -33,7 +33,9 @@ double error_of(const Reading& reading, Index j, const Precision& precision) {
 class OutputCheck {
  public:
   OutputCheck(const model::Model& model, const Stream& stream)
-      : decoder_(model.decoder),
+      : model_(model),
+        decoder_(model.decoder),
+        stream_(stream),
         precision_(stream.precision),
         reading_(
             read(stream, static_cast<std::uint32_t>(2 * model.layers.size()), model.unembedding)) {
@@ -43,7 +45,9 @@ class OutputCheck {
 
   model::CertificateLine check() {
     fault_ = reading_.fault;
-    if (fault_.empty()) {
+    if (fault_.empty() && decoder_.kind == Decoder::Kind::kPattern) {
+      check_pattern();
+    } else if (fault_.empty()) {
       listed_ = std::ranges::all_of(reading_.parts, &Part::listed);
       rows_ = outputs(reading_);
       decoder_.kind == Decoder::Kind::kArgmax ? check_argmax() : check_scalar();
@@ -94,6 +98,23 @@ class OutputCheck {
     line_.detail = "argmax of " + std::to_string(count);
   }
 
+  // Selected keys share the attention of a query, the others have exactly none: the head's own line
+  // says so, and this one repeats its margin.
+  void check_pattern() {
+    if (decoder_.pattern_layer >= model_.layers.size() ||
+        decoder_.pattern_head >= model_.layers[decoder_.pattern_layer].heads.size()) {
+      fault_ = "the decoder reads a head that does not exist";
+      return;
+    }
+    const model::Head& head = model_.layers[decoder_.pattern_layer].heads[decoder_.pattern_head];
+    const Selection selection =
+        check_logits(stream_, 2 * decoder_.pattern_layer, head.wq, head.wk, model_.attention_scale);
+    fault_ = selection.fault;
+    line_.margin = selection.margin;
+    line_.detail = "where layer " + std::to_string(decoder_.pattern_layer) + " head " +
+                   std::to_string(decoder_.pattern_head) + " attends";
+  }
+
   void check_scalar() {
     const double error = error_of(reading_, 0, precision_);
     if (!decoder_.codes.empty() || !decoder_.values.empty()) return check_codes(error);
@@ -103,13 +124,16 @@ class OutputCheck {
     }
     // Two fractions of denominators up to q are at least 1 / (q (q - 1)) apart, whole numbers 1.
     const auto q = static_cast<double>(decoder_.max_denominator);
-    const double gap = q > 1 ? 1 / (q * (q - 1)) : 1;
+    const double gap = decoder_.multiples || q < 2 ? 1 / q : 1 / (q * (q - 1));
+    const std::string which =
+        std::string(decoder_.multiples ? "multiples of 1/" : "fractions of denominators up to ") +
+        std::to_string(decoder_.max_denominator);
     double off = 0;
     if (rows_ && listed_) {
       off = off_fractions();
-      line_.detail = "every value is a fraction";
+      line_.detail = "every value checked: " + which;
     } else {
-      line_.detail = "denominators up to " + std::to_string(decoder_.max_denominator) + " assumed";
+      line_.detail = "taken to be " + which;
     }
     check_range(error);
     if (fault_.empty()) require(gap / 2, error + off, "outputs may be nearer to another fraction");
@@ -139,6 +163,8 @@ class OutputCheck {
   // the first convergent that is as near as a double can tell, or the last that is allowed.
   [[nodiscard]] double off_fraction(double value) const {
     const auto most = static_cast<Real>(decoder_.max_denominator);
+    if (decoder_.multiples)
+      return static_cast<double>(std::abs(value - std::round(value * most) / most));
     Real rest = value;
     Real p0 = 1, q0 = 0;
     Real p1 = std::floor(rest), q1 = 1;
@@ -193,7 +219,9 @@ class OutputCheck {
     if (!(margin > error_of(reading_, j, precision_))) fault_ = "the type is not clear";
   }
 
+  const model::Model& model_;
   const Decoder& decoder_;
+  const Stream& stream_;
   const Precision& precision_;
   Reading reading_;
   std::optional<RowSet> rows_;

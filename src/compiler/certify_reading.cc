@@ -68,9 +68,10 @@ Part part_of(const Variable& variable, std::int32_t index, const std::vector<Use
       }
     }
     part.magnitude = part.magnitude.cwiseMax(magnitude);
-    const auto place = static_cast<std::size_t>(r);
-    part.rows.add({row.data(), static_cast<std::size_t>(m)},
-                  variable.positions.empty() ? Positions{} : variable.positions[place]);
+    const Place place =
+        variable.places.empty() ? Place{} : variable.places[static_cast<std::size_t>(r)];
+    part.row_of.push_back(
+        place.possible() ? part.rows.add({row.data(), static_cast<std::size_t>(m)}, place) : -1);
   }
   part.magnitude += part.error;
   reading.magnitude += part.magnitude;

@@ -18,6 +18,24 @@ std::uint64_t hash_row(std::span<const double> row) {
 
 }  // namespace
 
+Range meet(const Range& a, const Range& b) {
+  return {std::max(a.low, b.low), std::min(a.high, b.high)};
+}
+
+Range hull(const Range& a, const Range& b) {
+  return {std::min(a.low, b.low), std::max(a.high, b.high)};
+}
+
+Place meet(const Place& a, const Place& b) {
+  return {meet(a.position, b.position), meet(a.length, b.length)};
+}
+
+Place hull(const Place& a, const Place& b) {
+  if (!a.possible()) return b;
+  if (!b.possible()) return a;
+  return {hull(a.position, b.position), hull(a.length, b.length)};
+}
+
 std::size_t RowSet::slot_of(std::span<const double> row) const {
   const std::size_t mask = slots_.size() - 1;
   std::size_t slot = hash_row(row) & mask;
@@ -33,18 +51,16 @@ void RowSet::grow() {
   for (Index i = 0; i < size(); ++i) slots_[slot_of(row(i))] = static_cast<std::uint32_t>(i + 1);
 }
 
-Index RowSet::add(std::span<const double> row, const Positions& positions) {
-  if (2 * (positions_.size() + 1) > slots_.size()) grow();
+Index RowSet::add(std::span<const double> row, const Place& place) {
+  if (2 * (places_.size() + 1) > slots_.size()) grow();
   std::uint32_t& slot = slots_[slot_of(row)];
   if (slot == 0) {
     for (double entry : row) data_.push_back(entry + 0.0);
-    positions_.push_back(positions);
-    slot = static_cast<std::uint32_t>(positions_.size());
+    places_.push_back(place);
+    slot = static_cast<std::uint32_t>(places_.size());
     return size() - 1;
   }
-  Positions& known = positions_[slot - 1];
-  known.low = std::min(known.low, positions.low);
-  known.high = std::max(known.high, positions.high);
+  places_[slot - 1] = hull(places_[slot - 1], place);
   return static_cast<Index>(slot) - 1;
 }
 
@@ -59,10 +75,10 @@ std::optional<RowSet> sums(const RowSet& a, const RowSet& b, Index limit) {
   std::vector<double> row(static_cast<std::size_t>(a.width()));
   for (Index i = 0; i < a.size(); ++i) {
     for (Index j = 0; j < b.size(); ++j) {
+      const Place place = meet(a.place(i), b.place(j));
+      if (!place.possible()) continue;
       std::ranges::transform(a.row(i), b.row(j), row.begin(), std::plus<>());
-      const Positions& left = a.positions(i);
-      const Positions& right = b.positions(j);
-      result.add(row, {std::max(left.low, right.low), std::min(left.high, right.high)});
+      result.add(row, place);
     }
   }
   return result;

@@ -16,29 +16,42 @@ using Index = Eigen::Index;
 using model::Matrix;
 using model::Vector;
 
-// The positions at which a row can stand.
-struct Positions {
+// From low to high; none when low > high.
+struct Range {
   std::uint32_t low = 0;
   std::uint32_t high = std::numeric_limits<std::uint32_t>::max();
+  [[nodiscard]] bool empty() const { return low > high; }
 };
+[[nodiscard]] Range meet(const Range& a, const Range& b);  // what is in both
+[[nodiscard]] Range hull(const Range& a, const Range& b);  // from the lower low to the higher high
 
-// Distinct rows of one width, in the order in which they were added; equal rows are one, at all the
-// positions of both. -0.0 counts as 0.0.
+// Where a row can stand: at which position (BOS is 0), in sequences of how many tokens.
+struct Place {
+  Range position;
+  Range length;
+  [[nodiscard]] bool possible() const {
+    return !position.empty() && !length.empty() && position.low <= length.high;
+  }
+};
+inline constexpr Place kNowhere{{1, 0}, {1, 0}};
+[[nodiscard]] Place meet(const Place& a, const Place& b);
+[[nodiscard]] Place hull(const Place& a, const Place& b);  // of an impossible place: the other
+
+// Distinct rows of one width, in the order in which they were added; equal rows are one, at the
+// places of both. -0.0 counts as 0.0.
 class RowSet {
  public:
   explicit RowSet(Index width) : width_(width) {}
 
   [[nodiscard]] Index width() const { return width_; }
-  [[nodiscard]] Index size() const { return static_cast<Index>(positions_.size()); }
+  [[nodiscard]] Index size() const { return static_cast<Index>(places_.size()); }
   [[nodiscard]] std::span<const double> row(Index i) const {
     return {data_.data() + i * width_, static_cast<std::size_t>(width_)};
   }
-  [[nodiscard]] const Positions& positions(Index i) const {
-    return positions_[static_cast<std::size_t>(i)];
-  }
+  [[nodiscard]] const Place& place(Index i) const { return places_[static_cast<std::size_t>(i)]; }
   [[nodiscard]] Eigen::Map<const Matrix> matrix() const { return {data_.data(), size(), width_}; }
 
-  Index add(std::span<const double> row, const Positions& positions = {});
+  Index add(std::span<const double> row, const Place& place = {});
   // The row's place, or -1.
   [[nodiscard]] Index find(std::span<const double> row) const;
 
@@ -49,12 +62,12 @@ class RowSet {
 
   Index width_;
   std::vector<double> data_;
-  std::vector<Positions> positions_;
+  std::vector<Place> places_;
   std::vector<std::uint32_t> slots_;  // 1 + the row's place, or 0; a power of two of them
 };
 
-// Every sum of a row of `a` and one of `b`, where the two are chosen freely; nullopt when there are
-// more than `limit` pairs. Exact when the sums of doubles are.
+// Every sum of a row of `a` and one of `b` that can stand at one place; nullopt when there are more
+// than `limit` pairs. Exact when the sums of doubles are.
 [[nodiscard]] std::optional<RowSet> sums(const RowSet& a, const RowSet& b, Index limit);
 
 }  // namespace rasp::compiler::checker

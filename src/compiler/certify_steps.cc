@@ -99,7 +99,7 @@ Accumulator::Accumulator(const Group& group, const Precision& precision)
 
 void Accumulator::clear() {
   sum_.setZero();
-  exact_ = true;
+  rounded_.clear();
   error_ = magnitude_ = addends_ = 0;
 }
 
@@ -111,8 +111,10 @@ void Accumulator::add(const Unit& unit, double value) {
     }
     double& sum = sum_[output.column];
     const double added = output.weight * value;
-    exact_ = exact_ && unit.kind == Unit::Kind::kExact && precision_.round(added) == added &&
-             precision_.round(sum + added) == sum + added;
+    if (unit.kind == Unit::Kind::kAnalog)
+      rounded_ = "a unit whose input is not exact is no step (biases whole, at most 0 and 1 apart)";
+    else if (precision_.round(added) != added || precision_.round(sum + added) != sum + added)
+      rounded_ = "a sum is rounded";
     sum += added;
     error_ += std::abs(output.weight) * unit.error;
     magnitude_ += std::abs(added);
@@ -128,15 +130,18 @@ void Accumulator::add_step(const Unit& unit, const Output& output) {
   const double weight = output.weight;
   const double size = std::abs(weight);
   const double room = -unit.bias + (sum * weight > 0 ? 0 : 1);
-  exact_ = exact_ && power_of_two(weight) && unit_of(sum) >= size * unit.ulp &&
-           std::abs(sum) <= size * room && precision_.round(sum + weight) == sum + weight;
+  if (!power_of_two(weight))
+    rounded_ = "a step's weight is no power of two";
+  else if (std::abs(sum) > size * room || unit_of(sum) < size * unit.ulp ||
+           precision_.round(sum + weight) != sum + weight)
+    rounded_ = "a step's bias is small beside the sum that it adds to";
   sum += weight;
   magnitude_ += 2 * size * group_.reading.magnitude[unit.column];
   addends_ += 2;
 }
 
 double Accumulator::error() const {
-  return exact_ ? 0 : error_ + 2 * precision_.gamma(2 * addends_) * magnitude_;
+  return exact() ? 0 : error_ + 2 * precision_.gamma(2 * addends_) * magnitude_;
 }
 
 }  // namespace rasp::compiler::checker

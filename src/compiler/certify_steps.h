@@ -47,8 +47,9 @@ class Accumulator {
   void add(const Unit& unit, double value);
 
   [[nodiscard]] const Vector& sum() const { return sum_; }
-  // Every sum so far was free of rounding.
-  [[nodiscard]] bool exact() const { return exact_; }
+  // Every sum so far was free of rounding; else why not.
+  [[nodiscard]] bool exact() const { return rounded_.empty(); }
+  [[nodiscard]] const std::string& rounded() const { return rounded_; }
   // A bound of how far a forward pass can be from `sum`, over all columns.
   [[nodiscard]] double error() const;
 
@@ -63,7 +64,7 @@ class Accumulator {
   const Precision& precision_;
   std::vector<std::vector<Output>> outputs_;  // by the group's hidden units, zeros left out
   Vector sum_;
-  bool exact_ = true;
+  std::string rounded_;
   double error_ = 0;      // passed on from inputs
   double magnitude_ = 0;  // of the addends
   double addends_ = 0;

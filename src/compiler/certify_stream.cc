@@ -230,7 +230,8 @@ class StreamBuilder {
     if (position_ < 0) return;
     fill(position_, embedding_.positions(), 0, 1);
     Variable& variable = stream_.variables[static_cast<std::size_t>(position_)];
-    for (std::uint32_t p = 1; p <= stream_.max_length; ++p) variable.positions.push_back({p, p});
+    for (std::uint32_t p = 1; p <= stream_.max_length; ++p)
+      variable.places.push_back({{p, p}, {p, stream_.max_length}});
   }
 
   void fill(std::int32_t index, Index count, Index token_step, Index position_step) {
@@ -277,6 +278,12 @@ double unit_of(double value) {
   const double fraction = std::frexp(std::abs(value), &exponent);
   const auto digits = static_cast<std::uint64_t>(std::ldexp(fraction, 53));
   return std::ldexp(1.0, exponent - 53 + std::countr_zero(digits));
+}
+
+void set_places(Stream& stream, std::int32_t slice, std::vector<Place> places) {
+  const std::int32_t index = stream.variable_of[static_cast<std::size_t>(slice)];
+  if (std::ranges::any_of(places, &Place::possible))
+    stream.variables[static_cast<std::size_t>(index)].places = std::move(places);
 }
 
 bool is_scalar(const model::Slice& slice) {

@@ -36,15 +36,15 @@ struct Precision {
 [[nodiscard]] double unit_of(double value);
 
 // Columns that depend on one thing: all that the embedding writes from the token, all that it
-// writes from the position, or one later slice. Variables are taken to be independent of each
-// other: the checker allows every combination of their values.
+// writes from the position, or one later slice. Variables are taken to be independent of each other
+// but for the places at which their values can stand: the checker allows every other combination.
 struct Variable {
   std::string name;
   std::uint32_t first_step = 0;
   std::vector<Index> columns;
   Matrix rows;  // [values, columns]: what the columns can hold; of a scalar within `error`
-  std::vector<Positions> positions;  // of the rows, when the variable is the position; or empty
-  double error = 0;                  // of a scalar's one column
+  std::vector<Place> places;  // of the rows; or empty, when nothing is known
+  double error = 0;           // of a scalar's one column
   bool listed = true;  // `rows` lists every value; else it holds a scalar's lowest and highest
 };
 
@@ -70,6 +70,10 @@ struct Stream {
   std::vector<std::string> faults;        // of the layout and the embedding
 };
 
+// What is found out about where the values of a slice's variable can stand: one place a row. Of
+// rows that can stand nowhere, readers need not think.
+void set_places(Stream& stream, std::int32_t slice, std::vector<Place> places);
+
 [[nodiscard]] bool is_scalar(const model::Slice& slice);
 // The numbers that a scalar slice lists, ascending and distinct.
 [[nodiscard]] std::vector<long double> listed_values(const model::Slice& slice);
@@ -83,9 +87,10 @@ struct Stream {
 // One variable's share in x W.
 struct Part {
   std::int32_t variable = -1;
-  RowSet rows{0};    // its distinct contributions, [.., m]
-  Vector error;      // [m]: of a scalar's contribution
-  Vector magnitude;  // [m]: the largest sum of its addends' magnitudes
+  RowSet rows{0};             // its distinct contributions, [.., m]
+  std::vector<Index> row_of;  // by the variable's rows
+  Vector error;               // [m]: of a scalar's contribution
+  Vector magnitude;           // [m]: the largest sum of its addends' magnitudes
   bool listed = true;
 };
 

@@ -36,8 +36,8 @@ class Walk {
     }
   }
 
-  // Calls `visit(on)` with the units that are on, in order, for every combination; stops when it
-  // returns false. False when the work was too much.
+  // Calls `visit(on, place)` with the units that are on, in order, for every combination that can
+  // stand somewhere; stops when it returns false. False when the work was too much.
   template <typename Visit>
   bool run(const std::vector<std::size_t>& units, Visit visit) {
     work_ = 0;
@@ -45,9 +45,9 @@ class Walk {
     std::vector<On> inputs, on;
     for (std::size_t i : units) {
       const Unit& unit = group_.units[i];
-      place(i, group_.reading.constant[unit.column] + unit.bias, 0, inputs, on);
+      sort(i, group_.reading.constant[unit.column] + unit.bias, 0, inputs, on);
     }
-    return order_.size() <= kMaxDepth && descend(0, inputs, on, visit);
+    return order_.size() <= kMaxDepth && descend(0, {}, inputs, on, visit);
   }
 
   [[nodiscard]] const std::string& fault() const { return fault_; }
@@ -56,8 +56,8 @@ class Walk {
 
  private:
   // Sorts a unit with the input so far among those that may still change or those that are on.
-  void place(std::size_t i, double input, std::size_t level, std::vector<On>& open,
-             std::vector<On>& on) {
+  void sort(std::size_t i, double input, std::size_t level, std::vector<On>& open,
+            std::vector<On>& on) {
     const Unit& unit = group_.units[i];
     const double least = input + least_[level][unit.column];
     const double most = input + most_[level][unit.column];
@@ -83,28 +83,31 @@ class Walk {
   }
 
   template <typename Visit>
-  bool descend(std::size_t level, const std::vector<On>& open, std::vector<On>& on, Visit& visit) {
+  bool descend(std::size_t level, const Place& place, const std::vector<On>& open,
+               std::vector<On>& on, Visit& visit) {
     if (stopped_ || !fault_.empty()) return true;
     if (open.empty()) {
       ++combinations_;
       std::vector<On> sorted = on;
       std::ranges::sort(sorted, {}, &On::unit);
-      stopped_ = !visit(sorted);
+      stopped_ = !visit(sorted, place);
       return true;
     }
     const RowSet& rows = order_[level]->rows;
     const std::size_t settled = on.size();
     std::vector<On> next;
     for (Index r = 0; r < rows.size(); ++r) {
+      const Place here = meet(place, rows.place(r));
+      if (!here.possible()) continue;
       work_ += open.size();
       if (work_ > kMaxWork) return false;
       next.clear();
       on.resize(settled);
       for (const On& unit : open) {
         const auto column = static_cast<std::size_t>(group_.units[unit.unit].column);
-        place(unit.unit, unit.value + rows.row(r)[column], level + 1, next, on);
+        sort(unit.unit, unit.value + rows.row(r)[column], level + 1, next, on);
       }
-      if (!descend(level + 1, next, on, visit)) return false;
+      if (!descend(level + 1, here, next, on, visit)) return false;
     }
     on.resize(settled);
     return true;
@@ -171,24 +174,26 @@ class GroupCheck {
 
   bool walk_rows(Walk& walk, const std::vector<std::size_t>& all) {
     const Index width = slice_.features.cols();
-    RowSet features(width);
-    for (Index i = 0; i < slice_.features.rows(); ++i)
-      features.add({slice_.features.row(i).data(), static_cast<std::size_t>(width)});
+    const RowSet features = features_of(slice_);
+    std::vector<Place> places(static_cast<std::size_t>(features.size()), kNowhere);
     const Vector base = stream_.token_base.segment(slice_.begin, width);
     Accumulator sum(group_, stream_.precision);
     Vector row(width);
-    return walk.run(all, [&](const std::vector<Walk::On>& on) {
+    const bool complete = walk.run(all, [&](const std::vector<Walk::On>& on, const Place& place) {
       sum.clear();
       for (const Walk::On& unit : on) sum.add(group_.units[unit.unit], unit.value);
-      if (!sum.exact()) {
-        fault_ = "rows are rounded";
-        return false;
-      }
+      if (!sum.exact()) fault_ = "rows are rounded: " + sum.rounded();
       for (Index c = 0; c < width; ++c) row[c] = stream_.precision.round(base[c] + sum.sum()[c]);
-      if (features.find({row.data(), static_cast<std::size_t>(width)}) < 0)
-        fault_ = "can hold a row that it does not list";
-      return fault_.empty();
+      const Index value = features.find({row.data(), static_cast<std::size_t>(width)});
+      if (value < 0 && fault_.empty()) fault_ = "can hold a row that it does not list";
+      if (!fault_.empty()) return false;
+      Place& known = places[static_cast<std::size_t>(value)];
+      known = hull(known, place);
+      return true;
     });
+    if (complete && fault_.empty() && walk.fault().empty())
+      set_row_places(slice_, index_, features, places, stream_);
+    return complete;
   }
 
   bool walk_scalar(Walk& walk, const std::vector<std::size_t>& all) {
@@ -196,7 +201,7 @@ class GroupCheck {
     Accumulator sum(group_, stream_.precision);
     std::vector<Real> values;
     double bound = 0;
-    const bool complete = walk.run(all, [&](const std::vector<Walk::On>& on) {
+    const bool complete = walk.run(all, [&](const std::vector<Walk::On>& on, const Place&) {
       sum.clear();
       for (const Walk::On& unit : on) sum.add(group_.units[unit.unit], unit.value);
       const double value = base + sum.sum()[0];
@@ -211,7 +216,7 @@ class GroupCheck {
     std::ranges::sort(values);
     const auto repeated = std::ranges::unique(values);
     values.erase(repeated.begin(), repeated.end());
-    const Outcomes outcomes{values, values.front(), values.back()};
+    const Outcomes outcomes{values, values.front(), values.back(), 0};
     const Written written = check_scalar(slice_, index_, outcomes, bound, stream_);
     fault_ = written.fault;
     line_.bound = written.bound;
@@ -222,7 +227,7 @@ class GroupCheck {
   void walk_alone(Walk& walk) {
     if (is_scalar(slice_)) fault_ = "too many combinations to check";
     for (std::size_t i = 0; i < group_.units.size() && fault_.empty(); ++i)
-      if (!walk.run({i}, [](const std::vector<Walk::On>&) { return true; }))
+      if (!walk.run({i}, [](const std::vector<Walk::On>&, const Place&) { return true; }))
         fault_ = "too many combinations to check";
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <sstream>
 
 namespace rasp::compiler::checker {
 namespace {
@@ -23,7 +24,7 @@ RowSet times(const RowSet& rows, const Matrix& weights) {
       const double x = rows.row(i)[static_cast<std::size_t>(j)];
       if (x != 0) row += x * weights.row(j);
     }
-    result.add({row.data(), static_cast<std::size_t>(row.size())}, rows.positions(i));
+    result.add({row.data(), static_cast<std::size_t>(row.size())}, rows.place(i));
   }
   return result;
 }
@@ -64,19 +65,38 @@ bool exact_rows(const Writer& writer, const Stream& stream, Vector& unit, Vector
   return true;
 }
 
-// The rows that one writer can add, when every row of the softmax gives one value.
-std::optional<RowSet> added_rows(const Writer& writer) {
+// The rows that one writer can add, when every row of the softmax gives one value. A key's row
+// stands in sequences of the same length as the key, at any position that sees it.
+std::optional<RowSet> added_rows(const Writer& writer, bool causal) {
   const RowSet bos = single_row(writer.values->bos * writer.output);
   if (writer.selection->kind == Kind::kNothing) return bos;
-  std::optional<RowSet> rows = token_rows(writer);
-  if (rows && !writer.selection->all_keys) rows->add(bos.row(0));
+  const std::optional<RowSet> keys = token_rows(writer);
+  if (!keys) return std::nullopt;
+  std::optional<RowSet> rows(bos.width());
+  for (Index i = 0; i < keys->size(); ++i) {
+    Place place;
+    place.length = keys->place(i).length;
+    if (causal) place.position.low = keys->place(i).position.low;
+    rows->add(keys->row(i), place);
+  }
+  if (!writer.selection->never_empty) rows->add(bos.row(0));
   return rows;
+}
+
+std::string text(Real number) {
+  std::ostringstream out;
+  out << number;
+  return out.str();
+}
+
+std::string range_text(Real low, Real high, Real error) {
+  return "[" + text(low) + ", " + text(high) + "] within " + text(error);
 }
 
 Written fault(std::string text) { return {std::move(text), "", 0}; }
 
-Written check_categorical(const model::Slice& slice, const std::vector<Writer>& writers,
-                          const Stream& stream) {
+Written check_categorical(const model::Slice& slice, std::int32_t index,
+                          const std::vector<Writer>& writers, Stream& stream) {
   const Index width = slice.features.cols();
   Vector unit = Vector::Constant(width, kInfinity);
   const Vector base = stream.token_base.segment(slice.begin, width);
@@ -89,7 +109,7 @@ Written check_categorical(const model::Slice& slice, const std::vector<Writer>& 
     if (kind == Kind::kShared || kind == Kind::kSink)
       return fault("a head that counts cannot write rows");
     if (!exact_rows(writer, stream, unit, magnitude)) return fault("rows are rounded");
-    const std::optional<RowSet> added = added_rows(writer);
+    const std::optional<RowSet> added = added_rows(writer, stream.causal);
     if (added) rows = sums(*rows, *added, kMaxRows);
     if (!added || !rows) return fault("too many rows to check");
     if (kind == Kind::kMean && !writer.selection->one_key && added->size() > 1)
@@ -97,11 +117,15 @@ Written check_categorical(const model::Slice& slice, const std::vector<Writer>& 
   }
   for (Index c = 0; c < width; ++c)
     if (!stream.precision.exact(magnitude[c], unit[c])) return fault("rows are rounded");
-  RowSet features(width);
-  for (Index i = 0; i < slice.features.rows(); ++i)
-    features.add({slice.features.row(i).data(), static_cast<std::size_t>(width)});
-  for (Index i = 0; i < rows->size(); ++i)
-    if (features.find(rows->row(i)) < 0) return fault("can hold a row that it does not list");
+  const RowSet features = features_of(slice);
+  std::vector<Place> places(static_cast<std::size_t>(features.size()), kNowhere);
+  for (Index i = 0; i < rows->size(); ++i) {
+    const Index value = features.find(rows->row(i));
+    if (value < 0) return fault("can hold a row that it does not list");
+    Place& place = places[static_cast<std::size_t>(value)];
+    place = hull(place, rows->place(i));
+  }
+  set_row_places(slice, index, features, places, stream);
   return written;
 }
 
@@ -152,7 +176,8 @@ ScalarShare scalar_share(const Writer& writer, const Stream& stream) {
     share.magnitude += weight * (scale * column.magnitude + error);
     roundings += power_of_two(weight) ? 1 : 2;
   }
-  if (roundings > 1)  // with float64, ours too
+  if (selection.kind == Kind::kNothing) share.error = 0;  // BOS alone, exactly
+  if (roundings > 1)                                      // with float64, ours too
     share.error += (precision.single ? 1 : 2) * precision.gamma(roundings - 1) * share.magnitude;
   const std::optional<RowSet> rows = token_rows(writer);
   if (!rows) {
@@ -163,6 +188,33 @@ ScalarShare scalar_share(const Writer& writer, const Stream& stream) {
   share.outcomes = head_outcomes(selection, *rows, is_listed, v.bos.dot(writer.output.col(0)),
                                  stream.max_length);
   return share;
+}
+
+// A sum of equal values counts the selected tokens: a count of k stands only in sequences of at
+// least k tokens, one of every token only in those of just k; with a causal mask, at such
+// positions.
+void place_count(const model::Slice& slice, std::int32_t index, const Writer& writer,
+                 Stream& stream) {
+  const std::optional<RowSet> rows = token_rows(writer);
+  if (writer.selection->kind != Kind::kSink || !rows || rows->size() != 1) return;
+  const double one = rows->row(0)[0] * std::exp(-writer.selection->depth);
+  const Variable& variable =
+      stream
+          .variables[static_cast<std::size_t>(stream.variable_of[static_cast<std::size_t>(index)])];
+  if (!variable.listed || !(slice.error < std::abs(one) / 4)) return;
+  std::vector<Place> places;
+  for (Index i = 0; i < variable.rows.rows(); ++i) {
+    const double count = variable.rows(i, 0) / one;
+    if (!(std::abs(count - std::round(count)) < 0x1p-10 && count > -0.5 &&
+          count < stream.max_length + 0.5))
+      return;
+    const auto k = static_cast<std::uint32_t>(std::lround(count));
+    Range range{k, stream.max_length};
+    if (writer.selection->all_keys) range.high = k;
+    Place& place = places.emplace_back();
+    (stream.causal ? place.position : place.length) = range;
+  }
+  set_places(stream, index, std::move(places));
 }
 
 Written check_scalar_written(const model::Slice& slice, std::int32_t index,
@@ -182,7 +234,10 @@ Written check_scalar_written(const model::Slice& slice, std::int32_t index,
   }
   // Heads add to the stream one after another.
   if (addends > 1) error += stream.precision.gamma(addends - 1) * magnitude;
-  return check_scalar(slice, index, outcomes, error, stream);
+  Written written = check_scalar(slice, index, outcomes, error, stream);
+  if (written.fault.empty() && writers.size() == 1 && base == 0)
+    place_count(slice, index, writers[0], stream);
+  return written;
 }
 
 // BOS attends to itself alone, with weight 1; no sum on the way may be rounded.
@@ -211,14 +266,32 @@ bool bos_holds(const model::Slice& slice, const std::vector<Writer>& writers,
 
 }  // namespace
 
+RowSet features_of(const model::Slice& slice) {
+  RowSet features(slice.features.cols());
+  for (Index i = 0; i < slice.features.rows(); ++i)
+    features.add({slice.features.row(i).data(), static_cast<std::size_t>(slice.features.cols())});
+  return features;
+}
+
+void set_row_places(const model::Slice& slice, std::int32_t slice_index, const RowSet& features,
+                    const std::vector<Place>& places, Stream& stream) {
+  std::vector<Place> of_values;
+  for (Index i = 0; i < slice.features.rows(); ++i) {
+    const Index row = features.find(
+        {slice.features.row(i).data(), static_cast<std::size_t>(slice.features.cols())});
+    of_values.push_back(places[static_cast<std::size_t>(row)]);
+  }
+  set_places(stream, slice_index, std::move(of_values));
+}
+
 Written check_scalar(const model::Slice& slice, std::int32_t slice_index, const Outcomes& outcomes,
                      double bound, Stream& stream) {
   Written written;
-  written.bound = bound;
   const std::vector<Real> claimed = listed_values(slice);
   if (outcomes.low - bound < slice.minimum - slice.error ||
       outcomes.high + bound > slice.maximum + slice.error)
-    return fault("leaves its range, or claims too small an error");
+    return fault("leaves its range, " + range_text(slice.minimum, slice.maximum, slice.error) +
+                 ": takes " + range_text(outcomes.low, outcomes.high, bound));
   if (!claimed.empty() && outcomes.values.empty()) return fault("takes too many values to check");
   Real worst = 0;
   for (Real value : outcomes.values) {
@@ -227,8 +300,9 @@ Written check_scalar(const model::Slice& slice, std::int32_t slice_index, const 
     if (off > slice.error) return fault("takes a value that it does not list");
     worst = std::max(worst, off);
   }
-  written.bound = static_cast<double>(worst) + bound;
-  if (!(written.bound <= slice.error)) return fault("claims too small an error");
+  written.bound = static_cast<double>(worst + outcomes.deviation) + bound;
+  if (!(written.bound <= slice.error))
+    return fault("claims too small an error: it can be " + text(written.bound));
   if (!claimed.empty() || outcomes.values.empty()) return written;
   const auto variable =
       static_cast<std::size_t>(stream.variable_of[static_cast<std::size_t>(slice_index)]);
@@ -244,7 +318,7 @@ Written check_written(const model::Slice& slice, std::int32_t slice_index,
                       const std::vector<Writer>& writers, Stream& stream) {
   if (!bos_holds(slice, writers, stream)) return fault("is not what it claims at BOS");
   return is_scalar(slice) ? check_scalar_written(slice, slice_index, writers, stream)
-                          : check_categorical(slice, writers, stream);
+                          : check_categorical(slice, slice_index, writers, stream);
 }
 
 }  // namespace rasp::compiler::checker

@@ -22,6 +22,12 @@ struct Written {
   double bound = 0;    // of a scalar's error
 };
 
+// The rows that a categorical slice lists. Values that no reader tells apart share one.
+[[nodiscard]] RowSet features_of(const model::Slice& slice);
+// Gives each value the place of its row.
+void set_row_places(const model::Slice& slice, std::int32_t slice_index, const RowSet& features,
+                    const std::vector<Place>& places, Stream& stream);
+
 // Checks that the slice's columns, the embedding's constant plus what the writers add, are what the
 // slice claims, at tokens and at BOS.
 [[nodiscard]] Written check_written(const model::Slice& slice, std::int32_t slice_index,
