@@ -170,9 +170,11 @@ class Outliner {
   }
 
   // Closes the innermost bracket of this kind in this statement, with what is left open inside it;
-  // false when there is none.
+  // false when there is none. Looks no further than nesting may go, or a text of '(' and ']' would
+  // cost the square of its length.
   bool close_bracket(int closer) {
-    for (std::size_t depth = open_.size(); depth > 0; --depth) {
+    const std::size_t lowest = open_.size() > kMaxNesting ? open_.size() - kMaxNesting : 0;
+    for (std::size_t depth = open_.size(); depth > lowest; --depth) {
       const Open& open = open_[depth - 1];
       if (open.what == Opened::kBlock || open.what == Opened::kPuzzle) return false;
       if (open.what == Opened::kBracket && open.closer == closer) {

@@ -25,13 +25,14 @@ add_custom_command(
 
 # A target of its own: our warnings do not apply to it. Its literals are u8"": C++20 gives them another type.
 add_library(rasp_grammar OBJECT ${generated_sources})
-target_include_directories(rasp_grammar SYSTEM PUBLIC ${generated_dir} ${ANTLR4_RUNTIME_INCLUDE})
+set(antlr_includes ${CMAKE_CURRENT_SOURCE_DIR}/syntax/runtime ${ANTLR4_RUNTIME_INCLUDE})
+target_include_directories(rasp_grammar SYSTEM PUBLIC ${generated_dir} ${antlr_includes})
 target_compile_options(rasp_grammar PRIVATE -fno-char8_t -w)
 
 rasp_room(syntax ROOMS base value)
 target_sources(rasp_syntax PRIVATE $<TARGET_OBJECTS:rasp_grammar>)
 add_dependencies(rasp_syntax rasp_grammar)
-target_include_directories(rasp_syntax SYSTEM PRIVATE ${generated_dir} ${ANTLR4_RUNTIME_INCLUDE})
+target_include_directories(rasp_syntax SYSTEM PRIVATE ${generated_dir} ${antlr_includes})
 target_link_libraries(rasp_syntax PRIVATE ${ANTLR4_RUNTIME} Threads::Threads)
 # For the test that reads it.
 set(RASP_GENERATED_PARSER ${generated_dir}/RaspParser.cpp CACHE INTERNAL "")

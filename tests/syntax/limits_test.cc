@@ -64,6 +64,7 @@ TEST(Limits, DeeperNestingIsALimitError) {
   expect_limit(repeated(10'000, "("), "nest at most 200 deep");
   expect_limit(repeated(1'000'000, "("), "nest at most 200 deep");
   expect_limit(repeated(300'000, "-"), "nest at most 200 deep");
+  expect_limit(repeated(400'000, "(") + repeated(400'000, "]"), "nest at most 200 deep");
 }
 
 TEST(Limits, WhatIsBesideADeepStatementIsRead) {
