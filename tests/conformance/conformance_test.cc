@@ -178,7 +178,9 @@ TEST(Conformance, Random) {
   }
 }
 
-// Reports give outputs as users would write them: whole floats may stand as ints there.
+// Two reports write the means of whole numbers as ints, which language.jsonl says are floats.
+const std::set<std::string> kMeansAsInts = {"C03.0", "E04.0"};
+
 bool same_value(const json& want, const json& got) {
   if (want.is_array()) {
     return got.is_array() &&
@@ -195,7 +197,10 @@ TEST(Conformance, Reports) {
     const std::string text = vector["program"].get<std::string>();
     Program program(text);
     const Answer answer = program.show(vector["name"], vector["input"]);
-    EXPECT_TRUE(answer.error.empty() && same_value(vector["output"], answer.output))
+    const bool loose = kMeansAsInts.contains(vector["id"].get<std::string>());
+    EXPECT_EQ(answer.error, "") << vector["id"];
+    EXPECT_TRUE(loose ? same_value(vector["output"], answer.output)
+                      : same(vector["output"], answer.output))
         << vector["id"] << ": " << text << "\nexpected " << vector["output"] << "\ngot "
         << answer.output.dump() << " " << answer.error;
   }
