@@ -65,8 +65,8 @@ struct Syntax::State {
   [[nodiscard]] Diagnostic explain(const po::error& problem) const;
   [[nodiscard]] Result<void> check_counts(const Parsed& parsed) const;
   [[nodiscard]] std::string hint() const {
-    const std::size_t space = usage.find(' ');
-    return "see `rasp " + usage.substr(0, space) + " --help`";
+    const std::string name = usage.substr(0, usage.find(' '));
+    return "see `rasp " + (name.starts_with('[') ? "" : name + " ") + "--help`";
   }
 };
 

@@ -76,6 +76,10 @@ struct Commands::Words {
     while (last > at && (is_separator(text[last - 1]) && text[last - 1] != ')')) --last;
     return text.substr(at, last - at);
   }
+  Span rest_span(FileId file) {
+    const std::size_t size = rest().size();
+    return {file, static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(at + size)};
+  }
 };
 
 const std::vector<std::string>& Commands::words() {
@@ -89,11 +93,11 @@ const std::vector<std::string>& Commands::words() {
 void Commands::say(const std::string& text) { repl_->output_->write(text); }
 
 void Commands::problem(const std::string& message, const std::string& hint) {
-  repl_->report(error(ErrorKind::kInput, {}, message, hint));
+  repl_->report(error(ErrorKind::kInput, command_, message, hint));
 }
 
-void Commands::obey(const CommandText& command) {
-  Words words{command.text, command.begin, command.end};
+void Commands::obey() {
+  Words words{repl_->workspace_.sources().text(command_.file), command_.begin, command_.end};
   const std::string_view first = words.peek();
   if (first == "exit" || first == "quit" || first == ":quit") {
     repl_->leaving_ = true;
@@ -104,14 +108,14 @@ void Commands::obey(const CommandText& command) {
     std::string_view name = words.next();
     // The parser allows blanks behind the colon.
     const std::string spaced = ":" + std::string(name == ":" ? words.next() : "");
-    colon_command(name == ":" ? std::string_view(spaced) : name, words, command);
-  } else if (!example_command(words, command)) {
+    colon_command(name == ":" ? std::string_view(spaced) : name, words);
+  } else if (!example_command(words)) {
     problem("unknown command '" + std::string(first) + "'", "`help commands` lists them");
   }
 }
 
 // set ..., show ..., examples ..., full seq display ...
-bool Commands::example_command(Words& words, const CommandText& command) {
+bool Commands::example_command(Words& words) {
   std::string_view verb = words.peek();
   const bool has_verb = verb == "set" || verb == "show" || verb == "full";
   if (has_verb) words.next();
@@ -123,7 +127,7 @@ bool Commands::example_command(Words& words, const CommandText& command) {
   }
   const std::string_view noun = words.next();
   if (verb == "set" && noun == "example") {
-    set_example(subset, words, command);
+    set_example(subset, words);
   } else if (verb == "show" && noun == "example") {
     show_example(subset);
   } else if (verb == "full" && noun == "seq") {
@@ -139,13 +143,11 @@ bool Commands::example_command(Words& words, const CommandText& command) {
   return true;
 }
 
-void Commands::set_example(const Subset& subset, Words& words, const CommandText& command) {
-  const std::string_view expression = words.rest();
-  const auto begin = static_cast<std::size_t>(expression.data() - command.text.data());
-  const auto value =
-      repl_->evaluate(command.text, begin, begin + expression.size(), command.first_line);
+void Commands::set_example(const Subset& subset, Words& words) {
+  const Span place = words.rest_span(command_.file);
+  const auto value = repl_->evaluate(place);
   if (!value) return;
-  const auto tokens = lang::to_input(*value, {});
+  const auto tokens = lang::to_input(*value, place);
   if (!tokens) return repl_->report(tokens.error());
   const bool text = std::holds_alternative<value::Atom>(value->data);
   if (subset.sop) repl_->settings_.sop_examples = {Example{*tokens, text}};
@@ -161,7 +163,7 @@ void Commands::show_example(const Subset& subset) {
   }
 }
 
-void Commands::colon_command(std::string_view name, Words& words, const CommandText& command) {
+void Commands::colon_command(std::string_view name, Words& words) {
   if (name == ":reset") {
     repl_->workspace_.session().reset();
     repl_->display_.forget();
@@ -179,9 +181,7 @@ void Commands::colon_command(std::string_view name, Words& words, const CommandT
     return problem("'" + std::string(name) + "' needs an expression",
                    "for example: " + std::string(name) + " length + 1");
   }
-  const auto begin = static_cast<std::size_t>(argument.data() - command.text.data());
-  const auto value =
-      repl_->evaluate(command.text, begin, begin + argument.size(), command.first_line);
+  const auto value = repl_->evaluate(words.rest_span(command_.file));
   if (!value) return;
   if (name == ":type") return show_type(*value);
   if (name == ":depth") return show_depth(*value, argument);
@@ -232,15 +232,8 @@ void Commands::show_source(std::string_view name) {
     return problem("no definition of '" + printable(name) + "'",
                    meant.empty() ? "" : "did you mean '" + meant + "'?");
   }
-  const SourceMap& sources = repl_->workspace_.sources();
-  std::string place = sources.describe(*span);
-  const auto first_line = repl_->first_lines_.find(span->file);
-  if (first_line != repl_->first_lines_.end()) {
-    const Place at = sources.place(span->file, span->begin);
-    place = sources.name(span->file) + ":" + std::to_string(at.line + first_line->second - 1) +
-            ":" + std::to_string(at.column);
-  }
-  say("    " + place + "\n" + std::string(sources.text(*span)) + "\n");
+  const std::string_view text = repl_->workspace_.sources().text(*span);
+  say("    " + repl_->describe(*span) + "\n" + std::string(text) + "\n");
 }
 
 void Commands::help(std::string_view topic) {

@@ -9,19 +9,12 @@
 
 namespace rasp::cli {
 
-// A command as it was typed, in the text around it.
-struct CommandText {
-  std::string_view text;  // the whole text
-  std::size_t begin = 0;  // the command is bytes [begin, end) of it
-  std::size_t end = 0;
-  std::size_t first_line = 1;  // of the text
-};
-
 class Commands {
  public:
-  explicit Commands(Repl& repl) : repl_(&repl) {}
+  // `command` is where the command stands, in a text of the session.
+  Commands(Repl& repl, const Span& command) : repl_(&repl), command_(command) {}
 
-  void obey(const CommandText& command);
+  void obey();
   // Words that can begin a command, for completion.
   [[nodiscard]] static const std::vector<std::string>& words();
 
@@ -33,9 +26,9 @@ class Commands {
   };
   struct Words;
 
-  [[nodiscard]] bool example_command(Words& words, const CommandText& command);
-  void colon_command(std::string_view name, Words& words, const CommandText& command);
-  void set_example(const Subset& subset, Words& words, const CommandText& command);
+  [[nodiscard]] bool example_command(Words& words);
+  void colon_command(std::string_view name, Words& words);
+  void set_example(const Subset& subset, Words& words);
   void show_example(const Subset& subset);
   void show_type(const lang::Value& value);
   void show_depth(const lang::Value& value, std::string_view source);
@@ -46,6 +39,7 @@ class Commands {
   void say(const std::string& text);
 
   Repl* repl_;
+  Span command_;
 };
 
 }  // namespace rasp::cli

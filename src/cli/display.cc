@@ -9,6 +9,7 @@ namespace rasp::cli {
 namespace {
 
 constexpr std::string_view kDeep = "        ";
+constexpr std::size_t kMaxLineNesting = 8;  // lists in lists that get a line for each element
 
 // Whether a list or dict with this element needs a line for each of its elements.
 bool needs_lines(const lang::Value& element) {
@@ -80,8 +81,7 @@ class Display::Writer {
     std::sort(selectors.begin(), selectors.end());
     selectors.erase(std::unique(selectors.begin(), selectors.end()), selectors.end());
     for (const graph::NodeId id : selectors) {
-      line(std::string(kDeep) + label(id) + ":");
-      grid(id, example, std::string(kDeep) + "    ");
+      grid(label(id) + ":", id, example, std::string(kDeep));
     }
     sop_example(name, node, example, std::string(kDeep), "");
   }
@@ -144,8 +144,8 @@ class Display::Writer {
           format_full_sequence(example.tokens, *values, indent + "  ", settings_.max_items);
       return;
     }
-    line(indent + std::string(title) + std::string(name) + "(" + describe(example) +
-         ") = " + format_sequence(*values, settings_.max_items) + skipped(*values));
+    line(indent + std::string(title) + call(name, example) + " = " +
+         format_sequence(*values, settings_.max_items) + skipped(*values));
   }
 
   void selector(std::string_view name, graph::NodeId node, const std::string& start,
@@ -153,15 +153,16 @@ class Display::Writer {
     line(start + label("selector", name.empty() ? label(node) : std::string(name)));
     if (!settings_.show_selector_examples) return;
     for (const Example& example : settings_.selector_examples) {
-      line(indent + std::string(kDeep) + "Example:");
-      grid(node, example, indent + std::string(kDeep) + "  ");
+      grid("Example:", node, example, indent + std::string(kDeep));
     }
   }
 
-  void grid(graph::NodeId node, const Example& example, const std::string& indent) {
+  void grid(const std::string& title, graph::NodeId node, const Example& example,
+            const std::string& indent) {
     const auto matrix = display_.selector_values_.matrix(node, example.tokens);
     if (!matrix) return problem(matrix.error(), example);
-    shown_.text += format_grid(example.tokens, *matrix, indent);
+    line(indent + title);
+    shown_.text += format_grid(example.tokens, *matrix, indent + "  ");
   }
 
   void problem(const Diagnostic& diagnostic, const Example& example) {
@@ -204,7 +205,7 @@ class Display::Writer {
       }
       this->value("", element(item), indent + std::string(kDeep), key(item), depth - 1);
     }
-    line(start + brackets[1]);
+    line(indent + "    " + brackets[1]);
   }
 
   static const lang::Value& element(const lang::Value& item) { return item; }
@@ -231,7 +232,7 @@ Display::Display(const Workspace& workspace, const DisplaySettings& settings)
 
 Shown Display::named(std::string_view name, const lang::Value& value) {
   Writer writer(*this);
-  writer.value(name, value, "", "", kMaxNesting);
+  writer.value(name, value, "", "", kMaxLineNesting);
   return writer.take();
 }
 

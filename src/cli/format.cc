@@ -101,7 +101,7 @@ std::string format_grid(std::span<const value::Atom> input, const interpreter::M
 
 std::string format_function(const lang::Function& function, const SourceMap& sources) {
   std::string home = "builtin";
-  if (function.library) {
+  if (function.library && function.builtin == lang::Builtin::kNone) {
     home = "library";
   } else if (function.span.valid()) {
     home = std::filesystem::path(sources.name(function.span.file)).stem().string();

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -189,6 +190,27 @@ Result<Example> parse_input(std::string_view text) {
     return Reader(text).input();
   }
   return Example{value::characters(text), true};
+}
+
+Result<std::vector<Example>> parse_inputs(const std::vector<std::string>& texts) {
+  std::vector<Example> examples;
+  for (const std::string& text : texts) {
+    RASP_TRY(Example example, parse_input(text));
+    if (example.tokens.empty()) {
+      return fail(ErrorKind::kInput, {},
+                  "an input has at least one token, but '" + text + "' has none");
+    }
+    examples.push_back(std::move(example));
+  }
+  return examples;
+}
+
+Example as_example(value::Sequence tokens) {
+  const bool text = std::all_of(tokens.begin(), tokens.end(), [](const value::Atom& atom) {
+    const auto* token = std::get_if<std::string>(&atom);
+    return token != nullptr && !token->empty() && decode_utf8(*token, 0).bytes == token->size();
+  });
+  return {std::move(tokens), text};
 }
 
 Result<std::string> read_file(const std::string& path, std::size_t limit) {

@@ -59,10 +59,10 @@ class Converter {
       return this->matrix(example_, matrix, object);
     }
     if (const auto* applied = std::get_if<lang::AppliedSequenceRef>(&value.data)) {
-      return sequence("list", Example{(*applied)->input, false}, (*applied)->output, object);
+      return sequence("list", as_example((*applied)->input), (*applied)->output, object);
     }
     if (const auto* applied = std::get_if<lang::AppliedMatrixRef>(&value.data)) {
-      return matrix(Example{(*applied)->input, false}, to_matrix((*applied)->rows), object);
+      return matrix(as_example((*applied)->input), to_matrix((*applied)->rows), object);
     }
     if (const auto* function = std::get_if<lang::FunctionRef>(&value.data)) {
       object.text("kind", "function")

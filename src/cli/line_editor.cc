@@ -171,7 +171,7 @@ ReadStatus PipeReader::read(std::string& line) {
     if (scanned > kMaxLine) return ReadStatus::kTooLong;
     char block[1 << 16];
     const ssize_t count = ::read(STDIN_FILENO, block, sizeof block);
-    if (count < 0 && errno == EINTR) return ReadStatus::kInterrupted;
+    if (count < 0 && errno == EINTR) continue;
     if (count <= 0) {
       ended_ = true;
     } else {

@@ -73,7 +73,7 @@ Result<graph::NodeId> find_sop(const std::string& name, Workspace& workspace) {
                 meant.empty() ? "" : "did you mean '" + meant + "'?");
   }
   if (const auto* sop = std::get_if<lang::SOp>(&value->data)) return sop->node;
-  return fail(ErrorKind::kType, {},
+  return fail(ErrorKind::kType, workspace.session().definition(name).value_or(Span{}),
               "only an s-op can be compiled, but '" + name + "' is " + lang::describe(*value));
 }
 
@@ -179,12 +179,8 @@ int exec_command(const Arguments& arguments, Output& output) {
     return reporter.usage(
         error(ErrorKind::kInput, {}, "option '--input' is missing", "see `rasp exec --help`"));
   }
-  std::vector<Example> inputs;
-  for (const std::string& text : texts) {
-    auto input = parse_input(text);
-    if (!input) return reporter.usage(input.error());
-    inputs.push_back(std::move(*input));
-  }
+  const auto inputs = parse_inputs(texts);
+  if (!inputs) return reporter.usage(inputs.error());
   const auto model = load_model(free.front(), reporter);
   if (!model) return kUsage;
 
@@ -194,7 +190,7 @@ int exec_command(const Arguments& arguments, Output& output) {
     return kFailed;
   };
   std::vector<std::vector<runtime::TokenId>> batch;
-  for (const Example& input : inputs) {
+  for (const Example& input : *inputs) {
     auto tokens = runtime::encode(*model, input.tokens);
     if (!tokens) return failed(tokens.error());
     batch.push_back(std::move(*tokens));
@@ -203,7 +199,7 @@ int exec_command(const Arguments& arguments, Output& output) {
   if (!executable) return failed(executable.error());
   const auto results = (*executable)->run(batch);
   if (!results) return failed(results.error());
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
+  for (std::size_t i = 0; i < inputs->size(); ++i) {
     const auto values = runtime::decode(*model, (*results)[i]);
     if (!values) return failed(values.error());
     std::optional<runtime::Trace> trace;
@@ -213,16 +209,16 @@ int exec_command(const Arguments& arguments, Output& output) {
       trace = std::move(*traced);
     }
     if (!reporter.json()) {
-      output.write(printable(model->name) + "(" + describe(inputs[i]) +
+      output.write(printable(model->name) + "(" + describe((*inputs)[i]) +
                    ") = " + format_sequence(*values) + "\n");
-      if (trace) output.write(trace_text(*model, inputs[i], *trace));
+      if (trace) output.write(trace_text(*model, (*inputs)[i], *trace));
       continue;
     }
     const auto type = value::sequence_type(*values);
     JsonObject object;
     object.text("name", model->name)
         .text("kind", "s-op")
-        .add("input", json_input(inputs[i]))
+        .add("input", json_input((*inputs)[i]))
         .add("type", type ? json_string(value::name_of(*type)) : "null")
         .add("output", json_atoms(*values));
     if (trace) object.add("trace", trace_json(*model, *trace));

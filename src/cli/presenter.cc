@@ -54,6 +54,12 @@ std::optional<Diagnostic> Presenter::show(std::string_view name, const lang::Val
 }
 
 std::optional<Diagnostic> Presenter::event(const lang::Event& event, bool verbose) {
+  auto problem = tell(event, verbose);
+  if (problem && !problem->span.valid()) problem->span = event.span;
+  return problem;
+}
+
+std::optional<Diagnostic> Presenter::tell(const lang::Event& event, bool verbose) {
   switch (event.kind) {
     case lang::Event::Kind::kValue:
       if (verbose) return show(event.name, event.value);
@@ -61,7 +67,7 @@ std::optional<Diagnostic> Presenter::event(const lang::Event& event, bool verbos
     case lang::Event::Kind::kDraw: {
       if (!verbose || json_) break;
       const Example example =
-          event.input ? Example{*event.input, false} : settings_.sop_examples.front();
+          event.input ? as_example(*event.input) : settings_.sop_examples.front();
       const Shown shown = display_.drawing(event.name, event.value, example);
       if (shown.problem) return shown.problem;
       output_->write(shown.text);

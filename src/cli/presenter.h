@@ -18,11 +18,14 @@ class Presenter {
 
   // The error that keeps the value from being shown, if any.
   [[nodiscard]] std::optional<Diagnostic> show(std::string_view name, const lang::Value& value);
-  // What a statement did. `verbose`: also values, drawings and expectations that hold.
+  // What a statement did. `verbose`: also values, drawings and expectations that hold. An error
+  // without a place of its own gets the statement's.
   [[nodiscard]] std::optional<Diagnostic> event(const lang::Event& event, bool verbose);
   [[nodiscard]] std::size_t failed_expectations() const { return failed_; }
 
  private:
+  [[nodiscard]] std::optional<Diagnostic> tell(const lang::Event& event, bool verbose);
+
   Workspace* workspace_;
   Output* output_;
   bool json_;

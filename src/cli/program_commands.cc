@@ -11,12 +11,9 @@
 namespace rasp::cli {
 namespace {
 
-Result<std::vector<Example>> parse_inputs(const std::vector<std::string>& texts) {
-  std::vector<Example> examples;
-  for (const std::string& text : texts) {
-    RASP_TRY(Example example, parse_input(text));
-    examples.push_back(std::move(example));
-  }
+// What --input gives, or the example of the REPL.
+Result<std::vector<Example>> examples_of(const Parsed& parsed) {
+  RASP_TRY(std::vector<Example> examples, parse_inputs(parsed.all("input")));
   if (examples.empty()) examples.push_back({value::characters("hello"), true});
   return examples;
 }
@@ -40,9 +37,12 @@ int show_names(const std::vector<std::string>& names, Workspace& workspace, Pres
                const Reporter& reporter) {
   for (const std::string& name : names) {
     const auto value = workspace.session().lookup(name);
-    const auto problem = value ? presenter.show(name, *value)
-                               : std::optional(unknown_name(name, workspace.session()));
+    auto problem = value ? presenter.show(name, *value)
+                         : std::optional(unknown_name(name, workspace.session()));
     if (problem) {
+      // What is built in has no place; the name's definition tells more than nothing.
+      const auto place = workspace.session().definition(name);
+      if (!problem->span.valid() && place) problem->span = *place;
       reporter.report(*problem, workspace.sources());
       return kFailed;
     }
@@ -73,7 +73,7 @@ int run_command(const Arguments& arguments, Output& output) {
     output.write(syntax.help());
     return kDone;
   }
-  auto examples = parse_inputs(parsed->all("input"));
+  auto examples = examples_of(*parsed);
   if (!examples) return reporter.usage(examples.error());
   Workspace workspace({.causal = parsed->has("causal")});
   const auto file = workspace.add_file(parsed->get("FILE"));
@@ -97,7 +97,7 @@ int run_command(const Arguments& arguments, Output& output) {
   if (!outcome.ok()) return kFailed;
   int status = show_names(names, workspace, presenter, reporter);
   if (status == kDone && names.empty() && !shown && last) {
-    if (const auto problem = presenter.show(last->name, last->value)) {
+    if (const auto problem = presenter.event(*last, true)) {
       reporter.report(*problem, workspace.sources());
       status = kFailed;
     }
@@ -123,7 +123,7 @@ int eval_command(const Arguments& arguments, Output& output) {
     output.write(syntax.help());
     return kDone;
   }
-  auto examples = parse_inputs(parsed->all("input"));
+  auto examples = examples_of(*parsed);
   if (!examples) return reporter.usage(examples.error());
   Workspace workspace({.causal = parsed->has("causal")});
   if (parsed->has("load")) {

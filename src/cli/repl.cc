@@ -56,15 +56,6 @@ struct Pending {
   }
 };
 
-// `text` with bytes outside [begin, end) blanked: places in it stay what they were.
-std::string only(std::string_view text, std::size_t begin, std::size_t end) {
-  std::string result(text);
-  for (std::size_t i = 0; i < result.size(); ++i) {
-    if ((i < begin || i >= end) && result[i] != '\n') result[i] = ' ';
-  }
-  return result;
-}
-
 }  // namespace
 
 Repl::Repl(Output& output, const ReplOptions& options, std::atomic<bool>& interrupted)
@@ -77,9 +68,15 @@ Repl::Repl(Output& output, const ReplOptions& options, std::atomic<bool>& interr
   settings_.max_items = is_terminal(STDOUT_FILENO) ? kMaxTerminalItems : 0;
 }
 
-FileId Repl::add_source(std::string text, std::size_t first_line) {
-  const FileId file = workspace_.sources().add(std::string(kConsole), std::move(text));
-  first_lines_.emplace(file, first_line);
+FileId Repl::add_source(const std::shared_ptr<const std::string>& text, std::size_t first_line,
+                        std::size_t begin, std::size_t end, std::string_view ending) {
+  std::string source = text->substr(0, end);
+  for (std::size_t i = 0; i < begin; ++i) {
+    if (source[i] != '\n') source[i] = ' ';
+  }
+  source += ending;
+  const FileId file = workspace_.sources().add(std::string(kConsole), std::move(source));
+  typed_.emplace(file, Typed{text, first_line});
   return file;
 }
 
@@ -87,27 +84,35 @@ FileId Repl::add_source(std::string text, std::size_t first_line) {
 void Repl::report(const Diagnostic& diagnostic) {
   if (diagnostic.level == Level::kError) failed_ = true;
   const FormatOptions format_options{.colour = wants_colour(STDERR_FILENO)};
-  const auto first = first_lines_.find(diagnostic.span.file);
-  if (first == first_lines_.end()) {
+  const auto typed = typed_.find(diagnostic.span.file);
+  if (typed == typed_.end()) {
     output_->error(format(diagnostic, workspace_.sources(), format_options));
     return;
   }
-  const std::size_t lines = first->second - 1;
+  const std::size_t lines = typed->second.first_line - 1;
   SourceMap whole;
   Diagnostic moved = diagnostic;
   moved.span.file =
-      whole.add(std::string(kConsole),
-                std::string(lines, '\n') + workspace_.sources().text(diagnostic.span.file));
+      whole.add(std::string(kConsole), std::string(lines, '\n') + *typed->second.text);
   moved.span.begin += static_cast<std::uint32_t>(lines);
   moved.span.end += static_cast<std::uint32_t>(lines);
   output_->error(format(moved, whole, format_options));
 }
 
+std::string Repl::describe(const Span& span) const {
+  const auto typed = typed_.find(span.file);
+  if (typed == typed_.end()) return workspace_.sources().describe(span);
+  const Place place = workspace_.sources().place(span.file, span.begin);
+  return std::string(kConsole) + ":" + std::to_string(place.line + typed->second.first_line - 1) +
+         ":" + std::to_string(place.column);
+}
+
 void Repl::print(const Shown& shown, std::string_view name) {
   output_->write(shown.text);
   if (!shown.problem) return;
-  output_->write("        note: " + std::string(name) + " has no value on the example " +
-                 shown.example + ": " + printable(shown.problem->message) + "\n");
+  output_->write("        note: " + std::string(name.empty() ? "the drawing" : name) +
+                 " has no value on the example " + shown.example + ": " +
+                 printable(shown.problem->message) + "\n");
 }
 
 std::optional<Diagnostic> Repl::on_event(const lang::Event& event) {
@@ -142,12 +147,13 @@ std::optional<Diagnostic> Repl::on_event(const lang::Event& event) {
   return std::nullopt;
 }
 
-void Repl::run_text(std::string text, std::size_t first_line) {
+void Repl::run_text(std::string typed, std::size_t first_line) {
   // A command may evaluate expressions, so it runs between two runs of the session: the run stops
   // in front of it, and the rest of the text follows as a text of its own.
+  const auto text = std::make_shared<const std::string>(std::move(typed));
   std::size_t from = 0;
   while (!leaving_) {
-    const FileId file = add_source(from == 0 ? text : only(text, from, text.size()), first_line);
+    const FileId file = add_source(text, first_line, from, text->size());
     std::optional<Span> command;
     const lang::Outcome outcome =
         workspace_.session().run(file, [&](const lang::Event& event) -> std::optional<Diagnostic> {
@@ -162,17 +168,15 @@ void Repl::run_text(std::string text, std::size_t first_line) {
       if (!stop && !later) report(diagnostic);
     }
     if (!command) return;
-    Commands(*this).obey({text, command->begin, command->end, first_line});
+    Commands(*this, *command).obey();
     from = command->end;
-    if (text.find_first_not_of(" \t\r\n;", from) == std::string::npos) return;
+    if (text->find_first_not_of(" \t\r\n;", from) == std::string::npos) return;
   }
 }
 
-std::optional<lang::Value> Repl::evaluate(std::string_view text, std::size_t begin, std::size_t end,
-                                          std::size_t first_line) {
-  std::string source = only(text, begin, end);
-  source.resize(end);
-  const FileId file = add_source(source + ";", first_line);
+std::optional<lang::Value> Repl::evaluate(const Span& span) {
+  const Typed typed = typed_.at(span.file);
+  const FileId file = add_source(typed.text, typed.first_line, span.begin, span.end, ";");
   std::optional<lang::Value> value;
   const lang::Outcome outcome =
       workspace_.session().run(file, [&](const lang::Event& event) -> std::optional<Diagnostic> {
@@ -200,7 +204,7 @@ int Repl::loop() {
     editor.emplace([this](std::string_view word, bool first) { return complete(word, first); },
                    wants_colour(STDOUT_FILENO), *interrupted_);
     output_->write("rasp " RASP_VERSION ". The running example is " +
-                   describe(settings_.sop_examples.front()) +
+                   cli::describe(settings_.sop_examples.front()) +
                    "; `help` tells more, Ctrl-D leaves.\n");
   }
   Pending pending;
@@ -213,7 +217,6 @@ int Repl::loop() {
         editor ? editor->read(pending.lines == 0 ? ">> " : ".. ", line) : pipe.read(line);
     interrupted_->store(false);
     if (status == ReadStatus::kInterrupted) {
-      if (!editor) return kInterrupted;
       pending = {};
       continue;
     }
@@ -250,7 +253,10 @@ int repl_command(const Arguments& arguments, Output& output) {
     return kDone;
   }
   const bool terminal = is_terminal(STDIN_FILENO) && is_terminal(STDOUT_FILENO);
-  Repl repl(output, {.terminal = terminal, .causal = parsed->has("causal")}, catch_interrupts());
+  // Without a terminal Ctrl-C ends the process, as it does everywhere else.
+  std::atomic<bool> never{false};
+  Repl repl(output, {.terminal = terminal, .causal = parsed->has("causal")},
+            terminal ? catch_interrupts() : never);
   return repl.loop();
 }
 

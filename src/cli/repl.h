@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,11 +36,15 @@ class Repl {
   void print(const Shown& shown, std::string_view name);
   void report(const Diagnostic& diagnostic);
   [[nodiscard]] std::vector<std::string> complete(std::string_view word, bool first) const;
-  // The value of an expression that a command holds, bytes [begin, end) of `text`; nothing else of
-  // the session changes. Reports why there is none.
-  [[nodiscard]] std::optional<lang::Value> evaluate(std::string_view text, std::size_t begin,
-                                                    std::size_t end, std::size_t first_line);
-  [[nodiscard]] FileId add_source(std::string text, std::size_t first_line);
+  // The value of an expression that a command holds, at `span`; nothing of the session changes.
+  // Reports why there is none.
+  [[nodiscard]] std::optional<lang::Value> evaluate(const Span& span);
+  // A text to run, in which bytes outside [begin, end) of the typed `text` are blank: places in it
+  // are places in what was typed.
+  [[nodiscard]] FileId add_source(const std::shared_ptr<const std::string>& text,
+                                  std::size_t first_line, std::size_t begin, std::size_t end,
+                                  std::string_view ending = {});
+  [[nodiscard]] std::string describe(const Span& span) const;  // "console:3:1"
 
   Output* output_;
   ReplOptions options_;
@@ -47,7 +52,11 @@ class Repl {
   Workspace workspace_;
   DisplaySettings settings_;
   Display display_;
-  std::unordered_map<FileId, std::size_t> first_lines_;  // of the texts typed so far
+  struct Typed {
+    std::shared_ptr<const std::string> text;
+    std::size_t first_line = 1;
+  };
+  std::unordered_map<FileId, Typed> typed_;  // by the source that was made of it
   bool leaving_ = false;
   bool failed_ = false;
 };

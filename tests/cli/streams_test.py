@@ -53,7 +53,7 @@ def test_interrupt():
     expect(b"value" in process.stdout.readline(), "the session is up")
     process.send_signal(signal.SIGINT)
     process.wait(timeout=60)
-    expect(process.returncode == 130, f"Ctrl-C without a terminal: {process.returncode}")
+    expect(process.returncode == -signal.SIGINT, f"Ctrl-C without a terminal: {process.returncode}")
     process.communicate()
 
 
@@ -122,9 +122,44 @@ def test_json_numbers():
         expect(got == want and type(got) is type(want), f"{expression}: {got!r}")
 
 
+def test_models():
+    with tempfile.TemporaryDirectory() as folder:
+        for name, sop in (("histogram", "hist"), ("reverse", "reverse"), ("shift", "shift1")):
+            model = pathlib.Path(folder, name + ".safetensors")
+            command = ["compile", EXAMPLES / f"{name}.rasp", "--sop", sop, "--vocab", "abcd", "--max-len", 6,
+                       "-o", model]
+            report = json.loads(rasp(*command, "--json").stdout)
+            layers = report["layers"]
+            expect(len(report["heads"]) == len(report["d_mlp"]) == layers and report["certified"] is True and
+                   report["margin"] > 0 and report["seconds"] >= 0 and report["d_model"] > 0 and
+                   report["parameters"] > 0 and report["d_head"] > 0, f"the report on {name}: {report}")
+            table = rasp(*command).stdout.decode()
+            expect("certificate holds" in table and "written to" in table, f"the table on {name}: {table}")
+            inputs = ["a", "abca", "ddcbaa"]
+            ran = rasp("exec", model, *(f"--input={text}" for text in inputs), "--json", "--trace")
+            oracle = rasp("run", EXAMPLES / f"{name}.rasp", "--show", sop,
+                          *(f"--input={text}" for text in inputs), "--json")
+            for text, got, want in zip(inputs, ran.stdout.splitlines(), oracle.stdout.splitlines(), strict=True):
+                got, want = json.loads(got), json.loads(want)
+                trace = got.pop("trace")["layers"]
+                expect(got == want, f"{name} on {text}: {got}, not {want}")
+                expect([len(layer["heads"]) for layer in trace[1:]] == report["heads"], "a trace has every head")
+                for head in (head for layer in trace for head in layer["heads"]):
+                    expect(all(abs(sum(row) - 1) < 1e-5 for row in head["attention"]), "attention sums to 1")
+            text = rasp("exec", model, "--input", "ab", "--trace").stdout.decode()
+            expect("BOS" in text and "layer 0" in text and "embedding" in text, f"the trace: {text}")
+            checked = rasp("certify", model)
+            expect(checked.returncode == 0 and b"the certificate holds" in checked.stdout, f"certify: {checked}")
+            expect(json.loads(rasp("certify", model, "--json").stdout)["certified"] is True, "certify --json")
+            cut = pathlib.Path(folder, "cut.safetensors")
+            cut.write_bytes(model.read_bytes()[:-1])
+            broken = rasp("exec", cut, "--input", "a")
+            expect(broken.returncode == 2 and b"cut.safetensors" in broken.stderr, f"a file cut short: {broken}")
+
+
 def main():
     tests = [value for name, value in sorted(globals().items()) if name.startswith("test_")]
-    expect(len(tests) == 8, f"every test is here: {len(tests)}")
+    expect(len(tests) == 9, f"every test is here: {len(tests)}")
     for test in tests:
         test()
         print(f"{test.__name__}: passed", flush=True)

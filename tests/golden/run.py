@@ -44,7 +44,8 @@ class Case:
         return next((text for known, text in self.sections if known == title), "")
 
     def files(self):
-        return [(title[5:], text) for title, text in self.sections if title.startswith("file ")]
+        return ([(title[5:], text.encode()) for title, text in self.sections if title.startswith("file ")] +
+                [(title[6:], bytes.fromhex(text)) for title, text in self.sections if title.startswith("bytes ")])
 
     def with_result(self, status, stdout, stderr):
         """The text of the case as it would be had it expected this."""
@@ -63,7 +64,7 @@ class Case:
 
 
 def execute(case, binary):
-    """(status, stdout, stderr) of the case's commands, masked; or raises ValueError for a crash."""
+    """(status, stdout, stderr) of the last command, masked; or raises ValueError for a crash."""
     commands = case.fields("args")
     if not commands:
         raise ValueError("the case has no args: line")
@@ -72,27 +73,22 @@ def execute(case, binary):
         for name, text in case.files():
             target = pathlib.Path(folder, name)
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(text, encoding="utf-8")
-        outputs, errors, status = "", "", 0
+            target.write_bytes(text)
         for i, command in enumerate(commands):
             last = i + 1 == len(commands)
             words = [word.replace("{dir}", folder) for word in shlex.split(command)]
             run = subprocess.run([binary, *words], cwd=folder, capture_output=True, timeout=TIMEOUT,
                                  input=case.section("stdin").encode() if last else b"", env=environment)
-            status = run.returncode
             out, err = (text.decode("utf-8", "backslashreplace") for text in (run.stdout, run.stderr))
-            if status < 0 or status > 2 or CRASH.search(err):
-                raise ValueError(f"`rasp {command}` ended with status {status}:\n{err[-3000:]}")
-            if not last and status != 0:
-                raise ValueError(f"`rasp {command}` ended with status {status}:\n{out}{err}")
-            outputs, errors = outputs + out, errors + err
+            if not 0 <= run.returncode <= 2 or CRASH.search(err) or (not last and run.returncode != 0):
+                raise ValueError(f"`rasp {command}` ended with status {run.returncode}:\n{out}{err[-3000:]}")
         result = []
-        for text in (outputs, errors):
+        for text in (out, err):
             text = text.replace(folder, "{dir}")
             for pattern, mask in MASKS:
                 text = pattern.sub(mask, text)
             result.append(text)
-        return status, result[0], result[1]
+        return run.returncode, result[0], result[1]
 
 
 def check(path, binary, rebase):
