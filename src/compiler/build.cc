@@ -298,6 +298,49 @@ IrId make_length(Ir& ir) {
   return make_width(ir, ir.intern(std::move(node)));
 }
 
+namespace {
+
+// `relation` between an s-op and a constant, as an s-op of bools.
+IrId make_comparison(Ir& ir, IrId sop, IrId constant, std::uint8_t relation) {
+  switch (relation) {
+    case kLess:
+      return make_map(ir, Op::kLt, {sop, constant});
+    case kEqual:
+      return make_map(ir, Op::kEq, {sop, constant});
+    case kGreater:
+      return make_map(ir, Op::kGt, {sop, constant});
+    case kLess | kEqual:
+      return make_map(ir, Op::kLe, {sop, constant});
+    case kGreater | kEqual:
+      return make_map(ir, Op::kGe, {sop, constant});
+    default:
+      return make_map(ir, Op::kNe, {sop, constant});
+  }
+}
+
+// What a conjunction asks of the key alone need not be scored: a width then is the sum, over what
+// is left of the selector, of 1 where the key passes. Sums over one selector share a head.
+std::optional<IrId> width_as_sum(Ir& ir, IrId selector) {
+  const IrNode node = ir[selector];
+  std::vector<IrId> parts{selector};
+  if (node.kind == IrKind::kAnd) parts = node.args;
+  IrId rest = make_select(ir, selector, selector, kLess | kEqual | kGreater);
+  std::optional<IrId> passes;
+  for (const IrId part : parts) {
+    const IrNode& select = ir[part];
+    if (select.kind == IrKind::kSelect && is_const(ir[select.args[1]])) {
+      const IrId test = make_comparison(ir, select.args[0], select.args[1], select.relation);
+      passes = passes ? make_map(ir, Op::kAnd, {*passes, test}) : test;
+    } else {
+      rest = make_and(ir, rest, part);
+    }
+  }
+  if (!passes) return std::nullopt;
+  return make_sum(ir, rest, make_map(ir, Op::kIndicator, {*passes}));
+}
+
+}  // namespace
+
 IrId make_width(Ir& ir, IrId selector) {
   if (const auto known = positional_width(ir, selector)) return *known;
   const IrNode node = ir[selector];
@@ -312,6 +355,7 @@ IrId make_width(Ir& ir, IrId selector) {
     const IrId second = make_width(ir, rest);
     return make_affine(ir, {{first, one}, {second, one}, {both, -one}}, Number());
   }
+  if (const auto sum = width_as_sum(ir, selector)) return *sum;
   return make_leaf(ir, IrKind::kWidth, {selector});
 }
 
@@ -336,13 +380,6 @@ IrId make_sum(Ir& ir, IrId selector, IrId value) {
     }
     terms.emplace_back(make_width(ir, selector), node.offset);
     return make_affine(ir, terms, Number());
-  }
-  // The sum of a 0/1 variable is a width.
-  const IrNode node = ir[value];
-  if (node.kind == IrKind::kMap && (node.op == Op::kIndicator || node.op == Op::kPos) &&
-      ir[node.args[0]].types == kBool) {
-    const IrId yes = make_const(ir, true);
-    return make_width(ir, make_and(ir, selector, make_select(ir, node.args[0], yes, kEqual)));
   }
   return make_leaf(ir, IrKind::kSum, {selector, as_number(ir, value)});
 }
@@ -463,9 +500,20 @@ std::optional<IrId> simpler_product(Ir& ir, IrId a, IrId b, int depth = 0) {
   return std::nullopt;
 }
 
+// The selector whose keys a node counts.
+std::optional<IrId> counted(Ir& ir, IrId id) {
+  const IrNode& node = ir[id];
+  if (node.kind == IrKind::kWidth) return node.args[0];
+  if (node.kind != IrKind::kSum) return std::nullopt;
+  const IrNode& value = ir[node.args[1]];
+  if (value.kind != IrKind::kMap || value.op != Op::kIndicator) return std::nullopt;
+  const IrId passes = make_select(ir, value.args[0], make_const(ir, true), kEqual);
+  return make_and(ir, node.args[0], passes);
+}
+
 // width > 0 and its other spellings ask whether there is a key.
 std::optional<IrId> width_test(Ir& ir, Op op, IrId a, IrId b) {
-  if (ir[b].kind == IrKind::kWidth) {
+  if (is_const(ir[a])) {
     constexpr std::array<std::pair<Op, Op>, 6> kMirror{{{Op::kEq, Op::kEq},
                                                         {Op::kNe, Op::kNe},
                                                         {Op::kLt, Op::kGt},
@@ -481,8 +529,8 @@ std::optional<IrId> width_test(Ir& ir, Op op, IrId a, IrId b) {
     std::swap(a, b);
   }
   const auto bound = const_number(ir[b]);
-  if (ir[a].kind != IrKind::kWidth || !bound) return std::nullopt;
-  const IrId selector = ir[a].args[0];
+  const auto selector = bound ? counted(ir, a) : std::nullopt;
+  if (!selector) return std::nullopt;
   const Number zero = Number::integer(0);
   const Number one = Number::integer(1);
   const auto below_one = [&] { return zero < *bound && *bound < one; };
@@ -493,7 +541,7 @@ std::optional<IrId> width_test(Ir& ir, Op op, IrId a, IrId b) {
                     (op == Op::kLe && (*bound == zero || below_one())) ||
                     (op == Op::kEq && *bound == zero);
   if (!some && !none) return std::nullopt;
-  const IrId exists = make_exists(ir, selector);
+  const IrId exists = make_exists(ir, *selector);
   return some ? exists : make_map(ir, Op::kNot, {exists});
 }
 

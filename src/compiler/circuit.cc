@@ -1,5 +1,7 @@
 #include "compiler/circuit.h"
 
+#include "compiler/encode.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -47,6 +49,21 @@ double magnitude(const Circuit& circuit, const Form& form) {
   return sum;
 }
 
+double addends(const Circuit& circuit, const Form& form) {
+  double sum = std::abs(form.offset);
+  for (const Term& term : form.terms) {
+    double most = largest(circuit, term);
+    if (!circuit.vars[term.var].scalar) {
+      const NormalFeature normal = normalise(term.f);
+      double part = 0;
+      for (const double value : normal.f) part = std::max(part, std::abs(normal.scale * value));
+      most = std::max(most, part + std::abs(normal.offset));
+    }
+    sum += most;
+  }
+  return sum;
+}
+
 bool is_exact(const Circuit& circuit, const Form& form, double terms) {
   // The finest power of two that divides all coefficients, down to 2^-20.
   double unit = 1;
@@ -66,14 +83,18 @@ bool is_exact(const Circuit& circuit, const Form& form, double terms) {
 double error_of(const Circuit& circuit, const Form& form) {
   if (is_exact(circuit, form)) return 0;
   double error = 0;
-  std::size_t columns = 1;
+  // Every addend is rounded once as a product and once in the sum; a lone one with a power of two is not rounded at all.
+  std::size_t roundings = form.offset != 0 ? 1 : 0;
+  int exponent = 0;
+  bool shifts = form.offset == 0 && form.terms.size() == 1;
   for (const Term& term : form.terms) {
     const Var& var = circuit.vars[term.var];
     if (var.scalar) error += std::abs(term.weight) * var.error;
-    columns += var.scalar ? 1 : var.values.size();
+    roundings += var.scalar ? 2 : 3;
+    shifts = shifts && var.scalar && std::abs(std::frexp(term.weight, &exponent)) == 0.5;
   }
-  const double rounding = static_cast<double>(columns) + 3;
-  return error + rounding * circuit.epsilon() * 2 * magnitude(circuit, form);
+  if (shifts) return error;
+  return error + static_cast<double>(roundings) * circuit.epsilon() * 1.01 * addends(circuit, form);
 }
 
 namespace {
@@ -93,7 +114,9 @@ std::string print(const Circuit& circuit, const Form& form) {
 }
 
 std::string print(const Circuit& circuit, const HeadOp& head) {
-  std::string text = head.sink ? "sum head" : "mean head";
+  std::string text = head.kind == HeadKind::kSum    ? "sum head"
+                     : head.kind == HeadKind::kMean ? "mean head"
+                                                    : "share head";
   text += ", " + std::to_string(head.logits.predicates) + " predicates, " +
           std::to_string(head.logits.dims.size()) + " dims:";
   for (const HeadOutput& output : head.outputs) {

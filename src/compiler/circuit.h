@@ -74,13 +74,17 @@ struct HeadOutput {
   double bos = 0;  // scalar target: BOS's value, the default
 };
 
-// A head that averages what the selected keys hold; BOS takes the rows that select nothing. With
-// `sink`, BOS takes nearly all the weight at value 0, and the output is the sum over the selected
-// keys.
+enum class HeadKind : std::uint8_t {
+  kMean,   // the average of what the selected keys hold; BOS takes the rows that select nothing
+  kSum,    // a sink: BOS takes nearly all the weight at value 0, and the output is the sum over the
+           // selected keys
+  kShare,  // BOS is level with the selected keys
+};
+
 struct HeadOp {
   std::uint32_t step = 0;
   IrId selector = kNoIr;
-  bool sink = false;
+  HeadKind kind = HeadKind::kMean;
   Logits logits;
   std::vector<HeadOutput> outputs;  // none: the pattern itself is the answer
 };
@@ -144,6 +148,8 @@ void add(Form& form, const Form& other, double scale);
 // The largest |value| the form can have, and how far the float sum can be from the exact value,
 // rounding of the coefficients and of the sum included.
 [[nodiscard]] double magnitude(const Circuit& circuit, const Form& form);
+// The largest sum of the |addends| of the form as it will be read: features are stored relative to one another.
+[[nodiscard]] double addends(const Circuit& circuit, const Form& form);
 [[nodiscard]] double error_of(const Circuit& circuit, const Form& form);
 // Every coefficient is a multiple of 2^-bits and every partial sum of `terms` such forms is exact.
 [[nodiscard]] bool is_exact(const Circuit& circuit, const Form& form, double terms = 1);

@@ -26,13 +26,29 @@ class Labeller {
     for (const NamedNode& named : names) names_.emplace(named.node, named.name);
   }
 
-  Labels labels(const Ir& ir) const {
+  // A node goes by the name of the first named source node that became it, else by the expression
+  // it came from.
+  Labels labels(const Simplified& program) const {
+    const Ir& ir = program.ir;
+    std::vector<NodeId> source(ir.size(), graph::kNoNode);
+    std::vector<bool> named(ir.size(), false);
+    for (NodeId node = 0; node < program.of_node.size(); ++node) {
+      const IrId id = program.of_node[node];
+      if (id == kNoIr || named[id] || (source[id] != graph::kNoNode && !names_.contains(node))) {
+        continue;
+      }
+      source[id] = node;
+      named[id] = names_.contains(node);
+    }
     Labels labels;
     for (IrId id = 0; id < ir.size(); ++id) {
-      const NodeId origin = ir[id].origin;
-      labels.name.push_back(origin == graph::kNoNode ? "" : name(origin));
-      labels.origin.push_back(origin == graph::kNoNode ? ""
-                                                       : sources_.describe(graph_[origin].span));
+      NodeId from = source[id] != graph::kNoNode ? source[id] : ir[id].origin;
+      const bool width =
+          ir[id].kind == IrKind::kWidth && !named[id] && source[ir[id].args[0]] != graph::kNoNode;
+      if (width) from = source[ir[id].args[0]];
+      const bool unknown = from == graph::kNoNode;
+      labels.name.push_back(unknown ? "" : width ? "width of " + name(from) : name(from));
+      labels.origin.push_back(unknown ? "" : sources_.describe(graph_[from].span));
     }
     return labels;
   }
@@ -168,8 +184,8 @@ Result<Compiled> compile(const Graph& graph, NodeId sop, const std::vector<Named
   const Layout layout = lay_out(circuit, encoded);
   if (dumps("encode", [&] { return print(circuit, encoded, layout); })) return result;
 
-  result.model = emit(circuit, encoded, layout, labeller.labels(program.ir), options.vocabulary,
-                      options.causal);
+  result.model =
+      emit(circuit, encoded, layout, labeller.labels(program), options.vocabulary, options.causal);
   if (dumps("layout", [&] { return print(circuit, encoded, layout); })) return result;
   const std::array<NodeId, 1> root{sop};
   result.model.program = graph::print(graph, root);

@@ -5,7 +5,7 @@
 #include <set>
 #include <unordered_map>
 
-#include "compiler/positional.h"
+#include "compiler/unique.h"
 
 namespace rasp::compiler {
 
@@ -155,7 +155,7 @@ Domain Domains::width_domain(const IrNode& node) const {
                        ? std::all_of(selector.args.begin(), selector.args.end(), reflexive)
                        : reflexive(node.args[0]);
   AtomSet set;
-  const std::uint32_t most = at_most_one(node.args[0]) ? 1 : ir_.max_length();
+  const std::uint32_t most = selects_at_most_one(ir_, node.args[0]) ? 1 : ir_.max_length();
   for (std::uint32_t w = own ? 1 : 0; w <= most; ++w) set.insert(value::make_int(w));
   return list_of(set);
 }
@@ -196,7 +196,7 @@ Domain Domains::mean_domain(IrId id) const {
     AtomSet set(of.values.begin(), of.values.end());
     set.insert(node.atom);
     Domain domain = list_of(set);
-    domain.may_mix = !at_most_one(node.args[0]);
+    domain.may_mix = !selects_at_most_one(ir_, node.args[0]);
     return domain;
   }
   Domain domain;
@@ -234,85 +234,39 @@ bool Domains::is_pick(IrId mean) const {
   const IrNode& node = ir_[mean];
   constexpr auto kNumbers = static_cast<value::TypeSet>(value::Type::kInt) |
                             static_cast<value::TypeSet>(value::Type::kFloat);
-  return (ir_[node.args[1]].types & kNumbers) == 0 || at_most_one(node.args[0]);
+  return (ir_[node.args[1]].types & kNumbers) == 0 || selects_at_most_one(ir_, node.args[0]);
 }
 
-namespace {
-
-// Counting, for every position, those that come before it in a strict total order of the positions
-// numbers them all differently: width(x < x') + width(x == x' and z < z') with z different
-// everywhere.
-bool is_rank(const Ir& ir, const std::function<bool(IrId)>& distinct, IrId id) {
-  const IrNode& node = ir[id];
-  if (ir.causal() || node.kind != IrKind::kAffine || node.args.size() != 2) return false;
-  const auto strict = [&](IrId selector) {
-    const IrNode& part = ir[selector];
-    return part.kind == IrKind::kSelect && part.args[0] == part.args[1] &&
-           (part.relation == kLess || part.relation == kGreater);
-  };
-  for (int swap = 0; swap < 2; ++swap) {
-    const IrNode& a = ir[node.args[swap == 0 ? 0 : 1]];
-    const IrNode& b = ir[node.args[swap == 0 ? 1 : 0]];
-    const Number one = Number::integer(1);
-    if (a.kind != IrKind::kWidth || b.kind != IrKind::kWidth || node.weights[0] != one ||
-        node.weights[1] != one || !strict(a.args[0])) {
-      continue;
-    }
-    const IrId x = ir[a.args[0]].args[0];
-    const IrNode& ties = ir[b.args[0]];
-    if (ties.kind != IrKind::kAnd || ties.args.size() != 2) continue;
-    bool same = false, order = false;
-    for (const IrId part : ties.args) {
-      const IrNode& select = ir[part];
-      same = same || (select.kind == IrKind::kSelect && select.args[0] == x &&
-                      select.args[1] == x && select.relation == kEqual);
-      order = order || (strict(part) && distinct(select.args[0]));
-    }
-    if (same && order) return true;
-  }
-  return false;
+bool Domains::is_whole_round(IrId id) const {
+  const IrNode& node = ir_[id];
+  if (node.kind != IrKind::kMap || node.op != value::Op::kRound) return false;
+  const Domain& of = domains_[node.args[0]];
+  return of.numeric && !of.fractions && of.denominator == 1;
 }
 
-}  // namespace
-
-bool Domains::at_most_one(IrId selector) const {
-  const IrNode& node = ir_[selector];
-  if (node.kind == IrKind::kFalse) return true;
-  if (node.kind == IrKind::kAnd) {
-    return std::any_of(node.args.begin(), node.args.end(),
-                       [&](IrId arg) { return at_most_one(arg); });
-  }
-  if (node.kind != IrKind::kSelect || node.relation != kEqual) return false;
-  const auto distinct = [&](IrId key) {
-    const auto values = positional_values(ir_, key);
-    if (!values) return false;
-    std::set<Atom, CanonicalLess> seen;
-    return std::all_of(values->begin(), values->end(),
-                       [&](const auto& v) { return v && seen.insert(*v).second; });
-  };
-  return distinct(node.args[0]) || is_rank(ir_, distinct, node.args[0]);
+bool Domains::counts_keys(IrId leaf) const {
+  const IrNode& node = ir_[leaf];
+  if (node.kind == IrKind::kWidth) return true;
+  const Number zero, one = Number::integer(1);
+  return node.kind == IrKind::kSum && domains_[node.args[1]].numeric &&
+         domains_[node.args[1]].minimum >= zero && domains_[node.args[1]].maximum <= one &&
+         ir_[node.args[1]].integral;
 }
 
-bool Domains::possible(const std::vector<IrId>& leaves,
-                       const std::vector<std::size_t>& rows) const {
-  const auto number = [&](std::size_t i) -> std::int64_t {
-    const auto& values = domains_[leaves[i]].values;
-    if (rows[i] >= values.size()) return 0;
-    return std::get<Number>(values[rows[i]]).to_int64().value_or(0);
-  };
+std::vector<Domains::Bound> Domains::bounds_among(const std::vector<IrId>& leaves) const {
+  std::vector<Bound> bounds;
   for (std::size_t i = 0; i < leaves.size(); ++i) {
-    const IrNode& bound = ir_[leaves[i]];
-    const bool length = bound.kind == IrKind::kWidth && ir_[bound.args[0]].kind == IrKind::kTrue;
-    const bool position = bound.kind == IrKind::kPosition;
-    if (!length && !(position && ir_.causal())) continue;
+    const IrNode& node = ir_[leaves[i]];
+    const bool length = node.kind == IrKind::kWidth && ir_[node.args[0]].kind == IrKind::kTrue;
+    const bool position = node.kind == IrKind::kPosition;
     for (std::size_t j = 0; j < leaves.size(); ++j) {
-      const IrKind kind = ir_[leaves[j]].kind;
-      if (length && kind == IrKind::kPosition && number(j) >= number(i)) return false;
-      if (length && kind == IrKind::kWidth && number(j) > number(i)) return false;
-      if (position && kind == IrKind::kWidth && number(j) > number(i) + 1) return false;
+      if (j == i) continue;
+      if (length && ir_[leaves[j]].kind == IrKind::kPosition) bounds.push_back({j, i, 0});
+      if (length && counts_keys(leaves[j])) bounds.push_back({j, i, 1});
+      if (position && ir_.causal() && counts_keys(leaves[j])) bounds.push_back({j, i, 2});
     }
   }
-  return true;
+  return bounds;
 }
 
 namespace {
@@ -392,9 +346,24 @@ Domain Domains::elementwise_domain(IrId id) const {
   Domain domain;
   if (!tabular || frame.cells > kMaxCells) {
     if (node.kind == IrKind::kAffine) return affine_bounds(node);
+    if (is_whole_round(id)) return domains_[node.args[0]];
     return domain;
   }
-  return tabulate(node, cut, frame.leaves, frame.sizes, frame.cells);
+  domain = tabulate(node, cut, frame.leaves, frame.sizes, frame.cells);
+  if (domain.listed && node.kind == IrKind::kAffine && is_rank(ir_, id)) {
+    // n positions have the ranks 0 .. n-1, whatever the two widths could add up to.
+    const Number end = Number::integer(ir_.max_length());
+    const auto beyond = static_cast<std::uint32_t>(
+        std::find_if(domain.values.begin(), domain.values.end(),
+                     [&](const Atom& v) { return std::get<Number>(v) >= end; }) -
+        domain.values.begin());
+    domain.values.resize(beyond);
+    for (std::uint32_t& cell : domain.cells) {
+      if (cell != kUndefined && cell >= beyond) cell = kUndefined;
+    }
+    set_bounds(domain);
+  }
+  return domain;
 }
 
 Domain Domains::tabulate(const IrNode& node, const std::vector<bool>& cut,
@@ -423,8 +392,21 @@ Domain Domains::tabulate(const IrNode& node, const std::vector<bool>& cut,
   std::vector<const std::optional<Atom>*> args(arity);
   for (std::size_t i = 0; i < arity; ++i) args[i] = &values[i];
   std::vector<std::size_t> index(arity, 0);
+  const std::vector<Bound> bounds = bounds_among(leaves);
+  std::vector<std::vector<std::int64_t>> whole(leaves.size());
+  for (const Bound& bound : bounds) {
+    for (const std::size_t leaf : {bound.less, bound.more}) {
+      if (!whole[leaf].empty()) continue;
+      for (const Atom& value : domains_[leaves[leaf]].values) {
+        whole[leaf].push_back(std::get<Number>(value).to_int64().value_or(0));
+      }
+    }
+  }
+  const auto possible = [&](const Bound& bound) {
+    return whole[bound.less][row[bound.less]] < whole[bound.more][row[bound.more]] + bound.slack;
+  };
   for (std::size_t cell = 0; cell < cells; ++cell) {
-    if (possible(leaves, row)) {
+    if (std::all_of(bounds.begin(), bounds.end(), possible)) {
       std::uint64_t key = 0;
       for (std::size_t i = 0; i < arity; ++i) {
         const std::uint32_t value = cell_of(i, index[i]);

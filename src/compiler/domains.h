@@ -57,10 +57,10 @@ class Domains {
   [[nodiscard]] std::size_t rows(IrId leaf) const {  // of the leaf's dimension in a table
     return domains_[leaf].values.size() + (domains_[leaf].may_mix ? 1 : 0);
   }
-  // The selector matches at most one key of any query.
-  [[nodiscard]] bool at_most_one(IrId selector) const;
   // The aggregate gives the value of a single key, or the default: there is nothing to average.
   [[nodiscard]] bool is_pick(IrId mean) const;
+  // It rounds what is whole already, in an argument too large to list.
+  [[nodiscard]] bool is_whole_round(IrId id) const;
   // `node` as a function of the values of another s-op alone; nullopt when it reads anything else.
   [[nodiscard]] std::optional<std::vector<std::optional<value::Atom>>> as_function_of(
       IrId node, IrId of, const std::vector<value::Atom>& values) const;
@@ -77,8 +77,13 @@ class Domains {
                              std::vector<std::uint32_t> cells);
   [[nodiscard]] bool sums_heads(IrId id) const;
   Domain affine_bounds(const IrNode& node) const;
-  [[nodiscard]] bool possible(const std::vector<IrId>& leaves,
-                              const std::vector<std::size_t>& rows) const;
+  // leaves[less] < leaves[more] + slack in every sequence.
+  struct Bound {
+    std::size_t less, more;
+    std::int64_t slack;
+  };
+  [[nodiscard]] std::vector<Bound> bounds_among(const std::vector<IrId>& leaves) const;
+  [[nodiscard]] bool counts_keys(IrId leaf) const;
 
   const Ir& ir_;
   std::vector<value::Atom> vocabulary_;

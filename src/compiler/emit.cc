@@ -182,7 +182,9 @@ class Emitter {
     const double c = circuit_.logit_unit();
     const double m = op.logits.predicates;
     head.wk(kBosColumn, dims) = 1.0;
-    head.wq(kTokenColumn, dims) = op.sink ? m * c + kSinkDepth : (m - 0.5) * c;
+    head.wq(kTokenColumn, dims) = op.kind == HeadKind::kSum    ? m * c + kSinkDepth
+                                  : op.kind == HeadKind::kMean ? (m - 0.5) * c
+                                                               : m * c;
     head.wq(kBosColumn, dims) = (m + 2) * c;
     values(encoded, head);
     return head;
@@ -212,7 +214,8 @@ class Emitter {
     head.wo = Matrix::Zero(width, layout_.d_model);
     for (Eigen::Index c = 0; c < width; ++c) {
       head.wv.col(c) = columns[static_cast<std::size_t>(c)].second.transpose();
-      head.wo(c, columns[static_cast<std::size_t>(c)].first) = op.sink ? std::exp(kSinkDepth) : 1.0;
+      head.wo(c, columns[static_cast<std::size_t>(c)].first) =
+          op.kind == HeadKind::kSum ? std::exp(kSinkDepth) : 1.0;
     }
   }
 

@@ -110,14 +110,14 @@ View Lowering::leaf_variable(IrId id) {
   }
 }
 
-HeadOp& Lowering::head(IrId selector, bool sink, std::uint32_t value_step) {
+HeadOp& Lowering::head(IrId selector, HeadKind kind, std::uint32_t value_step) {
   auto known = logits_.find(selector);
   if (known == logits_.end()) {
     known = logits_.emplace(selector, SelectorLowering(*this).logits(selector)).first;
   }
   const std::uint32_t step = head_step(std::max(known->second.step, value_step));
-  const auto [slot, fresh] = heads_.try_emplace({selector, sink, step}, circuit_.ops.size());
-  if (fresh) circuit_.ops.emplace_back(HeadOp{step, selector, sink, known->second, {}});
+  const auto [slot, fresh] = heads_.try_emplace({selector, kind, step}, circuit_.ops.size());
+  if (fresh) circuit_.ops.emplace_back(HeadOp{step, selector, kind, known->second, {}});
   return std::get<HeadOp>(circuit_.ops[slot->second]);
 }
 
@@ -133,7 +133,7 @@ View Lowering::pick_of_head(IrId id) {
     output.value = categorical(node.args[1]);
     if (output.value.var != kNoVar) step = circuit_.vars[output.value.var].step;
   }
-  HeadOp& op = head(node.args[0], false, step);
+  HeadOp& op = head(node.args[0], HeadKind::kMean, step);
   output.target = new_categorical(id, op.step);
   Var& target = circuit_.vars[output.target];
   target.bos_value = index_of(target.values, canonical(otherwise));
@@ -152,7 +152,8 @@ VarId Lowering::scalar_of_head(IrId id) {
     output.form = linear(node.args[1]);
   }
   const bool sink = node.kind != IrKind::kMean;
-  HeadOp& op = head(node.args[0], sink, step_of(circuit_, output.form));
+  HeadOp& op =
+      head(node.args[0], sink ? HeadKind::kSum : HeadKind::kMean, step_of(circuit_, output.form));
   Var var;
   var.node = id;
   var.step = op.step;
@@ -160,13 +161,17 @@ VarId Lowering::scalar_of_head(IrId id) {
   var.minimum = domain.minimum;
   var.maximum = domain.maximum;
   const double u = circuit_.epsilon();
-  const double most = magnitude(circuit_, output.form);
-  const double n = circuit_.max_length + 1.0;
+  const double most = addends(circuit_, output.form);
+  const double n = circuit_.max_length;
   if (sink) {
-    // n terms of weight exp(-depth), each with the same relative error (the exponential's 4 ulp),
-    // summed, divided by a sum that is 1 up to n * exp(-depth), and scaled by exp(depth).
-    var.error = n * error_of(circuit_, output.form) +
-                n * most * ((n + 16) * u * 1.01 + n * std::exp(-kSinkDepth) * 1.01);
+    // n terms of weight exp(-depth), each with the same relative error (the exponential's 4 ulp, 8 roundings), rounded
+    // with the product, n - 1 times in the sum and once in the division by a sum of 1 + n * exp(-depth); the scale
+    // exp(depth) is rounded too.
+    const double value_error = error_of(circuit_, output.form);
+    const double rounding = (n + 12) * u * 1.01;
+    const double excess = n * std::exp(-kSinkDepth) * 1.01;
+    var.error = n * (value_error + (rounding + (excess > u ? excess + rounding : 0)) *
+                                       (most + value_error));
   } else {
     output.bos = value::to_number(node.atom)->to_double();
     const double bound = std::max(most, std::abs(output.bos));
@@ -175,7 +180,7 @@ VarId Lowering::scalar_of_head(IrId id) {
     const bool exact = is_exact(circuit_, output.form, n) &&
                        output.bos == static_cast<double>(static_cast<float>(output.bos));
     var.error =
-        exact ? 2 * u * bound : error_of(circuit_, output.form) + (n + 6) * u * bound * 1.01;
+        exact ? 2 * u * bound : error_of(circuit_, output.form) + (n + 8) * u * bound * 1.01;
   }
   circuit_.vars.push_back(std::move(var));
   output.target = static_cast<VarId>(circuit_.vars.size() - 1);
@@ -212,6 +217,7 @@ Form Lowering::linear(IrId id) {
     }
     return form;
   }
+  if (domains_.is_whole_round(id)) return linear(node.args[0]);
   const bool of_head = node.kind == IrKind::kWidth || node.kind == IrKind::kSum ||
                        (node.kind == IrKind::kMean && !domains_.is_pick(id));
   if (!of_head) return scaled_view(categorical(id), 1.0);

@@ -35,7 +35,7 @@ class Lowering {
   View leaf_variable(IrId id);
   VarId scalar_of_head(IrId id);
   View pick_of_head(IrId id);
-  HeadOp& head(IrId selector, bool sink, std::uint32_t value_step);
+  HeadOp& head(IrId selector, HeadKind kind, std::uint32_t value_step);
 
   // F(s) for a single numeric s below the node; kNoIr when there is none.
   IrId spine(IrId id) const;
@@ -45,6 +45,7 @@ class Lowering {
 
   void output_value(IrId root);
   bool output_scalar(IrId root);
+  bool output_reciprocal(IrId width, model::Decoder decoder);
   void output_categorical(IrId root);
   void output_type(IrId test);
   void output_pattern(IrId selector);
@@ -56,7 +57,7 @@ class Lowering {
   std::map<IrId, View> views_;
   std::map<IrId, VarId> scalars_;
   std::map<IrId, Logits> logits_;
-  std::map<std::tuple<IrId, bool, std::uint32_t>, std::size_t> heads_;  // -> index of the op
+  std::map<std::tuple<IrId, HeadKind, std::uint32_t>, std::size_t> heads_;  // -> index of the op
 };
 
 }  // namespace rasp::compiler

@@ -13,7 +13,7 @@ using value::Atom;
 using value::Number;
 
 void Lowering::output_pattern(IrId selector) {
-  HeadOp& op = head(selector, false, 0);
+  HeadOp& op = head(selector, HeadKind::kMean, 0);
   circuit_.output.decoder.kind = model::Decoder::Kind::kPattern;
   circuit_.output.pattern_step = op.step;
 }
@@ -36,6 +36,7 @@ double half_gap(std::int64_t most) {
 }  // namespace
 
 bool Lowering::output_scalar(IrId root) {
+  while (domains_.is_whole_round(root)) root = ir_[root].args[0];
   const IrNode& node = ir_[root];
   const bool whole = is_leaf(node.kind) || node.kind == IrKind::kAffine;
   const IrId source = whole && domains_[root].numeric ? root : spine(root);
@@ -80,8 +81,7 @@ bool Lowering::output_scalar(IrId root) {
                            : 0.5 / static_cast<double>(domain.denominator);
   }
   const Form form = linear(source);
-  const double error =
-      error_of(circuit_, form) + 2 * circuit_.epsilon() * magnitude(circuit_, form);
+  const double error = error_of(circuit_, form);
   if (!(error < gap)) {
     if (!domain.listed) {
       throw Refusal{root, "two of its values can lie closer together than the rounding of its sum",
@@ -91,6 +91,38 @@ bool Lowering::output_scalar(IrId root) {
   }
   circuit_.output.decoder = std::move(decoder);
   circuit_.output.columns = {form};
+  return true;
+}
+
+// A width too large to add up exactly is read as 1 / (width + 1): BOS stands level with the
+// selected keys, the weights are equal, their sum is whole, and the one division is off by one
+// rounding, far less than neighbouring widths differ.
+bool Lowering::output_reciprocal(IrId width, model::Decoder decoder) {
+  model::Decoder reciprocal = decoder;
+  const std::size_t n = decoder.codes.size();
+  for (std::size_t i = 0; i < n; ++i) {
+    const Number one = Number::integer(1);
+    reciprocal.codes[n - 1 - i] = Number::divide(one, decoder.codes[i] + one);
+    reciprocal.values[n - 1 - i] = decoder.values[i];
+  }
+  HeadOp& op = head(ir_[width].args[0], HeadKind::kShare, 0);
+  Var var;
+  var.node = width;
+  var.step = op.step;
+  var.scalar = true;
+  var.minimum = reciprocal.codes.front();
+  var.maximum = Number::integer(1);
+  var.bos_scalar = 1;
+  var.error = 2 * circuit_.epsilon();
+  circuit_.vars.push_back(std::move(var));
+  HeadOutput output;
+  output.target = static_cast<VarId>(circuit_.vars.size() - 1);
+  output.bos = 1;
+  Form form;
+  form.terms.push_back({output.target, {}, 1.0});
+  op.outputs.push_back(std::move(output));
+  circuit_.output.decoder = std::move(reciprocal);
+  circuit_.output.columns = {std::move(form)};
   return true;
 }
 

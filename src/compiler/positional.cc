@@ -228,12 +228,35 @@ std::optional<IrId> positional_affine(Ir& ir, IrId sop) {
   return make_affine(ir, {{make_leaf(ir, IrKind::kPosition), slope}}, numbers[0]);
 }
 
+namespace {
+
+// A selector that asks the same of every query and selects as many keys in sequences of every length.
+std::optional<IrId> constant_width(Ir& ir, IrId selector) {
+  const IrNode& node = ir[selector];
+  if (ir.causal() || node.kind != IrKind::kSelect || ir[node.args[1]].kind != IrKind::kConst) {
+    return std::nullopt;
+  }
+  const auto keys = positional_values(ir, node.args[0]);
+  if (!keys) return std::nullopt;
+  std::int64_t count = 0;
+  for (std::size_t k = 0; k < keys->size(); ++k) {
+    const bool selects =
+        (*keys)[k] && related(node.relation, *(*keys)[k], ir[node.args[1]].atom).value_or(false);
+    if (selects && k > 0) return std::nullopt;
+    count += selects ? 1 : 0;
+  }
+  return make_const(ir, value::make_int(count));
+}
+
+}  // namespace
+
 std::optional<IrId> positional_width(Ir& ir, IrId selector) {
   if (ir[selector].kind == IrKind::kTrue) {
     if (!ir.causal()) return make_leaf(ir, IrKind::kWidth, {selector});
     return make_affine(ir, {{make_leaf(ir, IrKind::kPosition), Number::integer(1)}},
                        Number::integer(1));
   }
+  if (const auto only = constant_width(ir, selector)) return only;
   const auto bits = positional_matrix(ir, selector);
   if (!bits) return std::nullopt;
   std::int64_t count = 0;

@@ -193,9 +193,11 @@ TEST(Sequence, HasTheOneTypeOfItsElements) {
   EXPECT_EQ(type({b, b}), Type::kBool);
   EXPECT_EQ(type({s}), Type::kString);
   EXPECT_EQ(type({}), std::nullopt);
-  EXPECT_EQ(type({b, i}), std::nullopt);
+  EXPECT_EQ(type({b, i}), Type::kInt);
   EXPECT_EQ(type({s, i}), std::nullopt);
-  EXPECT_EQ(type({b, f}), std::nullopt);
+  EXPECT_EQ(type({s, b}), std::nullopt);
+  EXPECT_EQ(type({b, f}), Type::kFloat);
+  EXPECT_EQ(type({b, i, f}), Type::kFloat);
 }
 
 }  // namespace
