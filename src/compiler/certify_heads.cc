@@ -2,6 +2,7 @@
 #include <sstream>
 
 #include "compiler/certify_checks.h"
+#include "compiler/certify_joint.h"
 #include "compiler/certify_logits.h"
 #include "compiler/certify_values.h"
 
@@ -48,6 +49,7 @@ HeadState state_of(const model::Model& model, const model::Head& head, std::uint
   HeadState state;
   state.selection = check_logits(stream, step, head.wq, head.wk, model.attention_scale);
   state.values = read(stream, step, head.wv);
+  if (state.values.fault.empty()) join_parts(stream, state.values);
   if (!state.selection.fault.empty()) state.faults.push_back(state.selection.fault);
   if (!state.values.fault.empty()) state.faults.push_back(state.values.fault);
   // Columns that no slice of this step owns must stay as they are.

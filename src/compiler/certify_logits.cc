@@ -6,6 +6,8 @@
 #include <numeric>
 #include <optional>
 
+#include "compiler/certify_joint.h"
+
 namespace rasp::compiler::checker {
 namespace {
 
@@ -240,57 +242,37 @@ class Logits {
   void find_own(const Component& component, const RowSet& queries, const RowSet& keys,
                 std::vector<Peak>& peaks) const {
     std::vector<std::int32_t> variables;
-    double combinations = 1;
-    const auto note = [&](const Part& part) {
-      if (std::ranges::find(variables, part.variable) != variables.end()) return;
-      variables.push_back(part.variable);
-      combinations *= static_cast<double>(part.row_of.size());
-    };
-    for (std::size_t i : component.queries) note(q_.parts[i]);
-    for (std::size_t i : component.keys) note(k_.parts[i]);
-    const bool few = combinations <= kMaxOwn;
-    if (!few) std::ranges::for_each(peaks, [](Peak& peak) { peak.own = false; });
-    std::vector<std::size_t> values(variables.size());
-    for (bool more = few; more;) {
-      const auto query = row_at(q_, queries_, component.queries, variables, values);
-      const auto key = row_at(k_, keys_, component.keys, variables, values);
-      if (query && key) {
-        Peak& peak = peaks[static_cast<std::size_t>(queries.find(*query))];
-        peak.own = peak.own && keys.find(*key) >= 0 && share(*query, *key) == peak.top;
-      }
-      more = false;
-      for (std::size_t v = 0; v < values.size() && !more; ++v) {  // the next combination
-        more = ++values[v] < rows_of(component, variables[v]);
-        if (!more) values[v] = 0;
-      }
-    }
-  }
-
-  [[nodiscard]] std::size_t rows_of(const Component& component, std::int32_t variable) const {
     for (std::size_t i : component.queries)
-      if (q_.parts[i].variable == variable) return q_.parts[i].row_of.size();
+      std::ranges::copy(q_.parts[i].variables, std::back_inserter(variables));
     for (std::size_t i : component.keys)
-      if (k_.parts[i].variable == variable) return k_.parts[i].row_of.size();
-    return 0;
+      std::ranges::copy(k_.parts[i].variables, std::back_inserter(variables));
+    Assignment assignment(stream_, roots_of(stream_, variables));
+    if (assignment.count() > kMaxOwn) {
+      std::ranges::for_each(peaks, [](Peak& peak) { peak.own = false; });
+      return;
+    }
+    do {
+      Place place = assignment.place();
+      const auto query = row_at(q_, queries_, component.queries, assignment, place);
+      const auto key = row_at(k_, keys_, component.keys, assignment, place);
+      if (!query || !key || !place.possible()) continue;
+      Peak& peak = peaks[static_cast<std::size_t>(queries.find(*query))];
+      peak.own = peak.own && keys.find(*key) >= 0 && share(*query, *key) == peak.top;
+    } while (assignment.next());
   }
 
-  // The component's row when its variables have these values; nullopt when they cannot.
+  // The component's row under an assignment; nullopt when it has none. Narrows `place`.
   std::optional<std::vector<double>> row_at(const Reading& reading,
                                             const std::vector<RowSet>& parts,
                                             const std::vector<std::size_t>& chosen,
-                                            const std::vector<std::int32_t>& variables,
-                                            const std::vector<std::size_t>& values) const {
+                                            const Assignment& assignment, Place& place) const {
     std::vector<double> row(static_cast<std::size_t>(from_bos_.size()));
-    Place place;
     for (std::size_t i : chosen) {
-      const Part& part = reading.parts[i];
-      const auto at = std::ranges::find(variables, part.variable) - variables.begin();
-      const Index r = part.row_of[values[static_cast<std::size_t>(at)]];
+      const Index r = row_of(reading.parts[i], assignment, stream_);
       if (r < 0) return std::nullopt;
-      place = meet(place, part.rows.place(r));
+      place = meet(place, reading.parts[i].rows.place(r));
       std::ranges::transform(row, parts[i].row(r), row.begin(), std::plus<>());
     }
-    if (!place.possible()) return std::nullopt;
     return row;
   }
 
@@ -329,11 +311,9 @@ double best_of_bos(const Reading& q, const Reading& k, double scale) {
 
 std::string unusable(const Reading& reading, const Stream& stream) {
   if (!reading.fault.empty()) return reading.fault;
-  for (const Part& part : reading.parts) {
-    const Variable& variable = stream.variables[static_cast<std::size_t>(part.variable)];
+  for (const Part& part : reading.parts)
     if (!part.listed || !part.error.isZero(0))
-      return "a logit reads \"" + variable.name + "\", which is not exact: ties may break";
-  }
+      return "a logit reads " + names_of(part, stream) + ", which is not exact: ties may break";
   return "";
 }
 

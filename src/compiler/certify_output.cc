@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "compiler/certify_checks.h"
+#include "compiler/certify_joint.h"
 #include "compiler/certify_outcomes.h"
 
 namespace rasp::compiler::checker {
@@ -39,6 +40,7 @@ class OutputCheck {
         precision_(stream.precision),
         reading_(
             read(stream, static_cast<std::uint32_t>(2 * model.layers.size()), model.unembedding)) {
+    if (reading_.fault.empty()) join_parts(stream, reading_);
     line_.part = "output";
     line_.name = model.name;
   }
@@ -199,12 +201,38 @@ class OutputCheck {
       fault_ = "the outputs' values are not known";
       return;
     }
-    Real off = 0;
-    for (Index i = 0; i < rows_->size(); ++i)
-      off = std::max(off, distance(codes, rows_->row(i)[0]));
-    line_.detail = std::to_string(codes.size()) + " codes";
     if (codes.size() == 1) gap = 2;  // nothing to tell apart
+    Real off = 0;
+    Index without = 0;
+    std::vector<bool> met(codes.size());
+    for (Index i = 0; i < rows_->size(); ++i) {
+      const Real y = rows_->row(i)[0];
+      const auto above = std::ranges::lower_bound(codes, y - gap / 2) - codes.begin();
+      const auto c = static_cast<std::size_t>(above);
+      if (c < codes.size() && std::abs(codes[c] - y) + error < gap / 2) {
+        met[c] = true;
+        off = std::max(off, std::abs(codes[c] - y));
+      } else {
+        ++without;
+      }
+    }
+    line_.detail = std::to_string(codes.size()) + " codes";
+    if (without > 0) {
+      // A sum of variables may have combinations on which the program has no value.
+      if (variables() < 2 || std::ranges::find(met, false) != met.end()) {
+        fault_ = "an output is not near any code";
+        return;
+      }
+      line_.detail += "; " + std::to_string(without) + " of " + std::to_string(rows_->size()) +
+                      " outputs have none: taken to be undefined";
+    }
     require(gap / 2, error + static_cast<double>(off), "outputs may be nearer to another code");
+  }
+
+  [[nodiscard]] std::size_t variables() const {
+    std::size_t count = 0;
+    for (const Part& part : reading_.parts) count += part.variables.size();
+    return count;
   }
 
   void check_type() {

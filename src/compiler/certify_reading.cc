@@ -36,7 +36,7 @@ Part part_of(const Variable& variable, std::int32_t index, const std::vector<Use
              Reading& reading) {
   const Index m = reading.width();
   Part part;
-  part.variable = index;
+  part.variables = {index};
   part.rows = RowSet(m);
   part.error = Vector::Zero(m);
   part.magnitude = Vector::Zero(m);
@@ -100,6 +100,14 @@ void add_bos(Reading& reading, double x, const WeightRow& weights) {
 }
 
 }  // namespace
+
+std::string names_of(const Part& part, const Stream& stream) {
+  std::string names;
+  for (std::int32_t v : part.variables)
+    names +=
+        (names.empty() ? "\"" : ", \"") + stream.variables[static_cast<std::size_t>(v)].name + "\"";
+  return names;
+}
 
 bool Reading::exact(const Precision& precision, Index j) const {
   return error[j] == 0 && precision.exact(magnitude[j], unit[j]);

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+
+#include "compiler/certify_joint.h"
+#include "compiler/certify_values.h"
 
 namespace rasp::compiler::checker {
 namespace {
@@ -64,6 +68,62 @@ bool off_at_bos(const Group& group, const model::Mlp& mlp, const std::vector<Ind
   return true;
 }
 
+// Units of a bank read one form s, each with a slope and an offset of its own: then what they read
+// is one variable, s, and combinations that give the same s are one. nullopt when the group is not
+// of that kind. `slopes` [hidden units] are relative to the first unit.
+std::optional<Vector> common_slopes(const Reading& reading) {
+  const Part& widest = reading.parts.front();
+  const auto rows = widest.rows.matrix();
+  Index r = 0;
+  while (r < rows.rows() && rows(r, 0) == 0) ++r;
+  if (r == rows.rows()) return std::nullopt;
+  const Vector slopes = rows.row(r) / rows(r, 0);
+  for (const Part& part : reading.parts)
+    for (Index i = 0; i < part.rows.size(); ++i)
+      for (Index u = 0; u < reading.width(); ++u)
+        if (part.rows.matrix()(i, u) != part.rows.matrix()(i, 0) * slopes[u]) return std::nullopt;
+  return slopes;
+}
+
+// A bank's parts as one.
+void merge_parts(Reading& reading) {
+  constexpr Index kMaxRows = Index{1} << 22;
+  if (reading.parts.size() < 2 || !std::ranges::all_of(reading.parts, &Part::listed)) return;
+  const std::optional<Vector> slopes = common_slopes(reading);
+  if (!slopes) return;
+  std::optional<RowSet> form(1);
+  form->add(std::vector<double>{0});
+  for (const Part& part : reading.parts) {
+    RowSet own(1);
+    for (Index i = 0; i < part.rows.size(); ++i)
+      own.add(part.rows.row(i).first(1), part.rows.place(i));
+    form = sums(*form, own, kMaxRows);
+    if (!form) return;
+  }
+  Part merged;
+  merged.rows = RowSet(reading.width());
+  for (Index i = 0; i < form->size(); ++i) {
+    const Vector row = form->row(i)[0] * *slopes;
+    merged.rows.add({row.data(), static_cast<std::size_t>(row.size())}, form->place(i));
+  }
+  reading.parts.assign(1, std::move(merged));
+}
+
+// x W_in under an assignment of what the group reads; nullopt where that cannot be.
+std::optional<Vector> input_of(const Group& group, const Assignment& assignment,
+                               const Stream& stream) {
+  Vector input = group.reading.constant;
+  Place place = assignment.place();
+  for (const Part& part : group.inputs) {
+    const Index row = row_of(part, assignment, stream);
+    if (row < 0) return std::nullopt;
+    place = meet(place, part.rows.place(row));
+    input += Eigen::Map<const Vector>(part.rows.row(row).data(), input.size());
+  }
+  if (!place.possible()) return std::nullopt;
+  return input;
+}
+
 }  // namespace
 
 Group group_of(const model::Mlp& mlp, const Stream& stream, std::uint32_t step, Index begin,
@@ -85,6 +145,9 @@ Group group_of(const model::Mlp& mlp, const Stream& stream, std::uint32_t step, 
   if (!group.fault.empty()) return group;
   if (!off_at_bos(group, mlp, hidden, stream.precision)) group.fault = "a unit is on at BOS";
   group.units = classify(mlp, group, hidden, stream.precision);
+  join_parts(stream, group.reading);
+  group.inputs = group.reading.parts;
+  merge_parts(group.reading);
   return group;
 }
 
@@ -142,6 +205,42 @@ void Accumulator::add_step(const Unit& unit, const Output& output) {
 
 double Accumulator::error() const {
   return exact() ? 0 : error_ + 2 * precision_.gamma(2 * addends_) * magnitude_;
+}
+
+void record_function(const model::Slice& slice, std::int32_t slice_index, const Group& group,
+                     Stream& stream) {
+  constexpr double kMaxWork = 0x1p24;  // assignments times hidden units
+  std::vector<std::int32_t> read;
+  for (const Part& part : group.inputs) std::ranges::copy(part.variables, std::back_inserter(read));
+  const std::vector<std::int32_t> roots = roots_of(stream, read);
+  Assignment assignment(stream, roots);
+  const Reading& reading = group.reading;
+  if (assignment.count() * static_cast<double>(reading.width()) > kMaxWork) return;
+  const RowSet features = features_of(slice);
+  std::vector<Index> value_of(
+      static_cast<std::size_t>(features.size()));  // of rows, the last value
+  for (Index i = 0; i < slice.features.rows(); ++i)
+    value_of[static_cast<std::size_t>(features.find(
+        {slice.features.row(i).data(), static_cast<std::size_t>(features.width())}))] = i;
+  const Vector base = stream.token_base.segment(slice.begin, features.width());
+  Accumulator sum(group, stream.precision);
+  std::vector<Index> table;
+  do {
+    const std::optional<Vector> input = input_of(group, assignment, stream);
+    table.push_back(-1);
+    if (!input) continue;
+    sum.clear();
+    for (const Unit& unit : group.units) {
+      const double x = (*input)[unit.column] + unit.bias;
+      if (x > unit.error) sum.add(unit, unit.kind == Unit::Kind::kStep ? 1 : x);
+    }
+    const Vector row = base + sum.sum();
+    const Index found = features.find({row.data(), static_cast<std::size_t>(row.size())});
+    if (found >= 0) table.back() = value_of[static_cast<std::size_t>(found)];
+  } while (assignment.next());
+  const std::int32_t index = stream.variable_of[static_cast<std::size_t>(slice_index)];
+  stream.variables[static_cast<std::size_t>(index)].roots = roots;
+  stream.variables[static_cast<std::size_t>(index)].table = std::move(table);
 }
 
 }  // namespace rasp::compiler::checker

@@ -26,10 +26,11 @@ struct Unit {
 };
 
 struct Group {
-  Reading reading;          // x W_in, a column for each hidden unit of the group
-  std::vector<Unit> units;  // in the order of the hidden units
-  Matrix output;            // W_out [hidden units of the group, the slice's columns]
-  std::string fault;        // a unit that BOS may switch on, a column that holds nothing yet
+  std::vector<Part> inputs;  // as they are; in `reading`, those of a bank are one
+  Reading reading;           // x W_in, a column for each hidden unit of the group
+  std::vector<Unit> units;   // in the order of the hidden units
+  Matrix output;             // W_out [hidden units of the group, the slice's columns]
+  std::string fault;         // a unit that BOS may switch on, a column that holds nothing yet
 };
 
 // The group of the hidden units that write columns [begin, end).
@@ -69,5 +70,10 @@ class Accumulator {
   double magnitude_ = 0;  // of the addends
   double addends_ = 0;
 };
+
+// Once the group is known to make rows of its slice: notes in the stream which, as a function of
+// what it reads, unless that is too large.
+void record_function(const model::Slice& slice, std::int32_t slice_index, const Group& group,
+                     Stream& stream);
 
 }  // namespace rasp::compiler::checker

@@ -45,6 +45,10 @@ struct Variable {
   Matrix rows;  // [values, columns]: what the columns can hold; of a scalar within `error`
   std::vector<Place> places;  // of the rows; or empty, when nothing is known
   double error = 0;           // of a scalar's one column
+  // When it is a function of others: those, ascending, and by their rows, the last fastest, its own
+  // row (-1 where they cannot be).
+  std::vector<std::int32_t> roots;
+  std::vector<Index> table;
   bool listed = true;  // `rows` lists every value; else it holds a scalar's lowest and highest
 };
 
@@ -86,13 +90,15 @@ void set_places(Stream& stream, std::int32_t slice, std::vector<Place> places);
 
 // One variable's share in x W.
 struct Part {
-  std::int32_t variable = -1;
-  RowSet rows{0};             // its distinct contributions, [.., m]
-  std::vector<Index> row_of;  // by the variable's rows
+  std::vector<std::int32_t> variables;  // one, or several that are read as one
+  RowSet rows{0};                       // its distinct contributions, [.., m]
+  std::vector<Index> row_of;  // by the variables' rows, the last fastest; -1 where they cannot be
   Vector error;               // [m]: of a scalar's contribution
   Vector magnitude;           // [m]: the largest sum of its addends' magnitudes
   bool listed = true;
 };
+
+[[nodiscard]] std::string names_of(const Part& part, const Stream& stream);  // for messages
 
 // What x W can be, x read at some step: constant + one row of every part, before rounding.
 struct Reading {

@@ -144,8 +144,7 @@ class GroupCheck {
       fault_ = "is not what it claims at BOS";
     for (const Part& part : group_.reading.parts)
       if (!part.listed && fault_.empty())
-        fault_ = "reads \"" + stream_.variables[static_cast<std::size_t>(part.variable)].name +
-                 "\", whose values are not known";
+        fault_ = "reads " + names_of(part, stream_) + ", whose values are not known";
     if (fault_.empty()) walk();
     line_.holds = fault_.empty();
     if (!line_.holds) line_.detail = fault_;
@@ -191,8 +190,10 @@ class GroupCheck {
       known = hull(known, place);
       return true;
     });
-    if (complete && fault_.empty() && walk.fault().empty())
+    if (complete && fault_.empty() && walk.fault().empty()) {
       set_row_places(slice_, index_, features, places, stream_);
+      record_function(slice_, index_, group_, stream_);
+    }
     return complete;
   }
 

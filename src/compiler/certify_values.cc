@@ -140,17 +140,18 @@ struct ScalarShare {
 // BOS's value counts among those that add up where the head shares with it.
 ValueColumn value_column(const Reading& v, Index j, double n, bool shared,
                          const Precision& precision) {
+  double low = v.constant[j];
+  double high = low;
+  for (const Part& part : v.parts) {
+    low += part.rows.matrix().col(j).minCoeff();
+    high += part.rows.matrix().col(j).maxCoeff();
+  }
   ValueColumn column;
-  column.magnitude = std::max(v.magnitude[j], v.bos_magnitude[j]);
   column.error = v.error[j] + v.rounding(precision, j);
+  column.magnitude = std::max({std::abs(low), std::abs(high), std::abs(v.bos[j])}) + column.error;
   column.exact_sum = v.exact(precision, j) &&
                      precision.exact(n * column.magnitude, std::min(v.unit[j], v.bos_unit[j]));
-  column.constant = v.exact(precision, j) && !shared;
-  for (const Part& part : v.parts)
-    for (Index i = 1; i < part.rows.size(); ++i)
-      if (part.rows.row(i)[static_cast<std::size_t>(j)] !=
-          part.rows.row(0)[static_cast<std::size_t>(j)])
-        column.constant = false;
+  column.constant = v.exact(precision, j) && low == high && !shared;
   return column;
 }
 
@@ -161,6 +162,12 @@ ScalarShare scalar_share(const Writer& writer, const Stream& stream) {
   const bool is_sink = selection.kind == Kind::kSink;
   const double n = stream.max_length + (is_sink ? 0.0 : 1.0);
   ScalarShare share;
+  const double bos = v.bos.dot(writer.output.col(0));
+  if (selection.kind == Kind::kNothing) {  // BOS alone, exactly
+    share.outcomes = single_outcome(bos);
+    share.magnitude = std::abs(bos);
+    return share;
+  }
   double roundings = 0;
   for (Index j = 0; j < v.width(); ++j) {
     const double weight = std::abs(writer.output(j, 0));
@@ -176,8 +183,7 @@ ScalarShare scalar_share(const Writer& writer, const Stream& stream) {
     share.magnitude += weight * (scale * column.magnitude + error);
     roundings += power_of_two(weight) ? 1 : 2;
   }
-  if (selection.kind == Kind::kNothing) share.error = 0;  // BOS alone, exactly
-  if (roundings > 1)                                      // with float64, ours too
+  if (roundings > 1)  // with float64, ours too
     share.error += (precision.single ? 1 : 2) * precision.gamma(roundings - 1) * share.magnitude;
   const std::optional<RowSet> rows = token_rows(writer);
   if (!rows) {
@@ -185,8 +191,7 @@ ScalarShare scalar_share(const Writer& writer, const Stream& stream) {
     return share;
   }
   const bool is_listed = std::ranges::all_of(v.parts, &Part::listed);
-  share.outcomes = head_outcomes(selection, *rows, is_listed, v.bos.dot(writer.output.col(0)),
-                                 stream.max_length);
+  share.outcomes = head_outcomes(selection, *rows, is_listed, bos, stream.max_length);
   return share;
 }
 
