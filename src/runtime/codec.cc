@@ -98,6 +98,9 @@ Result<std::vector<TokenId>> Codec::encode(std::span<const value::Atom> input) c
 }
 
 Result<value::Sequence> Codec::decode(const model::Matrix& y) const {
+  if (decoder_.kind == model::Decoder::Kind::kPattern)
+    return fail(ErrorKind::kModel, {},
+                "the model answers with a selector, which is read from its attention");
   if (static_cast<std::size_t>(y.cols()) != outputs_)
     return fail(ErrorKind::kModel, {},
                 "the model has " + std::to_string(outputs_) + " outputs, but " +

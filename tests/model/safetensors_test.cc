@@ -120,6 +120,7 @@ TEST(Safetensors, TheDescriptionSurvives) {
   model.decoder.max_denominator = 4096;
   model.decoder.type_output = 0;
   model.decoder.number_type = Decoder::NumberType::kFloat;
+  model.decoder.multiples = true;
   Slice slice;
   slice.name = "x";
   slice.origin = "f:1:2";
@@ -151,6 +152,7 @@ TEST(Safetensors, TheDescriptionSurvives) {
   EXPECT_EQ(read->decoder.max_denominator, 4096);
   EXPECT_EQ(read->decoder.type_output, 0);
   EXPECT_EQ(read->decoder.number_type, Decoder::NumberType::kFloat);
+  EXPECT_TRUE(read->decoder.multiples);
   ASSERT_EQ(read->slices.size(), 1u);
   EXPECT_EQ(read->slices[0].origin, "f:1:2");
   EXPECT_EQ(read->slices[0].encoding, Slice::Encoding::kScalar);
@@ -168,6 +170,19 @@ TEST(Safetensors, TheDescriptionSurvives) {
   EXPECT_TRUE(std::isnan(read->certificate.lines[1].margin));
   EXPECT_FALSE(read->certificate.lines[1].holds);
   EXPECT_TRUE(read->certificate.holds);
+}
+
+TEST(Safetensors, APatternNamesItsHead) {
+  Model model = small_model();
+  model.decoder.kind = Decoder::Kind::kPattern;
+  const auto read = deserialise(bytes_of(model));
+  ASSERT_TRUE(read.has_value()) << read.error().message;
+  EXPECT_EQ(read->decoder.kind, Decoder::Kind::kPattern);
+  model.decoder.pattern_head = 1;
+  EXPECT_FALSE(serialise(model).has_value());
+  model.decoder.pattern_head = 0;
+  model.decoder.pattern_layer = 1;
+  EXPECT_FALSE(serialise(model).has_value());
 }
 
 TEST(Safetensors, AtomsKeepTypeAndValue) {

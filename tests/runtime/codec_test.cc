@@ -92,6 +92,28 @@ TEST(Decode, AFractionWithinItsRange) {
   EXPECT_TRUE(value::identical(decode(model, y).value()[1], Number::rational(1, 1)));
 }
 
+TEST(Decode, AMultipleOfAUnit) {
+  Model model = model_with({text("a")});
+  model.decoder.kind = Decoder::Kind::kScalar;
+  model.decoder.minimum = Number::integer(-1);
+  model.decoder.maximum = Number::integer(2);
+  model.decoder.max_denominator = 6;
+  model.decoder.multiples = true;
+  Matrix y(4, 1);
+  y << 0.2, 0.49, -3, 0.1666666;  // 1/5 and such are none
+  const auto sequence = decode(model, y).value();
+  const value::Sequence expected = {Number::rational(1, 6), Number::rational(1, 2),
+                                    value::make_int(-1), Number::rational(1, 6)};
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    EXPECT_TRUE(value::identical(sequence[i], expected[i])) << value::repr(sequence[i]);
+}
+
+TEST(Decode, APatternHasNoOutputs) {
+  Model model = model_with({text("a")}, 0);
+  model.decoder.kind = Decoder::Kind::kPattern;
+  EXPECT_EQ(decode(model, Matrix::Zero(2, 0)).error().kind, ErrorKind::kModel);
+}
+
 TEST(Decode, WhatIsNotFiniteIsAnError) {
   Model model = model_with({text("a")}, 2);
   model.decoder.values = {text("x"), text("y")};
