@@ -206,17 +206,20 @@ Form Lowering::scaled_view(const View& view, double scale) {
   return form;
 }
 
+Form Lowering::sum_of_terms(IrId affine) {
+  const IrNode& node = ir_[affine];
+  Form form;
+  form.offset = node.offset.to_double();
+  for (std::size_t i = 0; i < node.args.size(); ++i) {
+    add(form, linear(node.args[i]), node.weights[i].to_double());
+  }
+  return form;
+}
+
 Form Lowering::linear(IrId id) {
   const IrNode& node = ir_[id];
   const bool kept = id < keep_.size() && keep_[id];
-  if (node.kind == IrKind::kAffine && !kept) {
-    Form form;
-    form.offset = node.offset.to_double();
-    for (std::size_t i = 0; i < node.args.size(); ++i) {
-      add(form, linear(node.args[i]), node.weights[i].to_double());
-    }
-    return form;
-  }
+  if (node.kind == IrKind::kAffine && !kept) return sum_of_terms(id);
   if (domains_.is_whole_round(id)) return linear(node.args[0]);
   const bool of_head = node.kind == IrKind::kWidth || node.kind == IrKind::kSum ||
                        (node.kind == IrKind::kMean && !domains_.is_pick(id));
@@ -256,7 +259,8 @@ std::optional<BankOp> Lowering::bank(IrId id, IrId spine) {
   const auto values = domains_.as_function_of(id, spine, domains_[spine].values);
   if (!values) return std::nullopt;
   BankOp op;
-  op.form = linear(spine);
+  // A sum that stays readable becomes a variable here, from its terms.
+  op.form = id == spine && ir_[id].kind == IrKind::kAffine ? sum_of_terms(id) : linear(spine);
   for (const Term& term : op.form.terms) {
     if (circuit_.vars[term.var].may_mix) return std::nullopt;
   }

@@ -30,6 +30,7 @@ class Lowering {
   View materialise(IrId id);
   // A numeric node as a linear read.
   Form linear(IrId id);
+  Form sum_of_terms(IrId affine);
   Form scaled_view(const View& view, double scale);
 
   View leaf_variable(IrId id);
