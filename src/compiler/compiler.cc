@@ -147,52 +147,68 @@ Result<void> demand_certificate(const model::Model& model, const Span& span) {
 }  // namespace
 
 const std::vector<std::string>& pass_names() {
-  static const std::vector<std::string> names{"simplify", "domains", "lower", "encode", "layout"};
+  static const std::vector<std::string> names{"simplify", "domains", "lower",  "encode",
+                                              "layout",   "emit",    "certify"};
   return names;
 }
+
+namespace {
+
+// The passes in order; with a dump, those up to the one that is shown. Throws Refusal.
+Compiled run_passes(const Graph& graph, NodeId sop, const Labeller& labeller,
+                    const std::vector<NamedNode>& names, const Options& options,
+                    Simplified& program) {
+  Compiled result;
+  const auto shown = [&](std::string_view pass, const auto& text) {
+    if (options.dump == pass) result.dump = text();
+    return options.dump == pass;
+  };
+  std::vector<IrId> roots{program.root};
+  if (program.root_is_float != kNoIr) roots.push_back(program.root_is_float);
+  if (shown("simplify", [&] { return print(program.ir, roots); })) return result;
+
+  Domains domains(program.ir, options.vocabulary);
+  if (shown("domains", [&] { return print(program.ir, domains, roots); })) return result;
+
+  const auto keep = options.fuse ? std::vector<IrId>{} : kept_nodes(program, names);
+  const Circuit circuit =
+      Lowering(program.ir, domains, options.dtype, keep).run(program.root, program.root_is_float);
+  if (shown("lower", [&] { return print(circuit); })) return result;
+
+  const Encoded encoded = encode(circuit);
+  if (shown("encode", [&] { return print(circuit, encoded); })) return result;
+
+  const Layout layout = lay_out(circuit, encoded);
+  if (shown("layout", [&] { return print(circuit, encoded, layout); })) return result;
+
+  result.model =
+      emit(circuit, encoded, layout, labeller.labels(program), options.vocabulary, options.causal);
+  const std::array<NodeId, 1> root{sop};
+  result.model.program = graph::print(graph, root);
+  if (shown("emit", [&] { return print(result.model); })) return result;
+
+  result.model.certificate = certify(result.model);
+  (void)shown("certify", [&] { return print(result.model.certificate); });
+  return result;
+}
+
+}  // namespace
 
 Result<Compiled> compile(const Graph& graph, NodeId sop, const std::vector<NamedNode>& names,
                          const SourceMap& sources, const Options& options) {
   const Span span = graph[sop].span;
   RASP_CHECK_OK(check_options(options, span));
   const Labeller labeller(graph, names, sources);
-  Compiled result;
-  const auto dumps = [&](std::string_view pass, const auto& text) {
-    if (options.dump == pass) result.dump = text();
-    return options.dump == pass;
-  };
-
   Simplified program = simplify(graph, sop, options.causal, options.max_length, options.vocabulary);
-  std::vector<IrId> roots{program.root};
-  if (program.root_is_float != kNoIr) roots.push_back(program.root_is_float);
-  if (dumps("simplify", [&] { return print(program.ir, roots); })) return result;
-
-  Domains domains(program.ir, options.vocabulary);
-  if (dumps("domains", [&] { return print(program.ir, domains, roots); })) return result;
-
-  Circuit circuit;
   try {
-    const auto keep = options.fuse ? std::vector<IrId>{} : kept_nodes(program, names);
-    circuit =
-        Lowering(program.ir, domains, options.dtype, keep).run(program.root, program.root_is_float);
+    Compiled result = run_passes(graph, sop, labeller, names, options, program);
+    if (!options.dump.empty()) return result;
+    RASP_CHECK_OK(demand_certificate(result.model, span));
+    if (options.causal) result.notes = look_ahead_notes(graph, sop);
+    return result;
   } catch (const Refusal& refusal) {
     return fail(labeller.diagnostic(program.ir, refusal, sop));
   }
-  if (dumps("lower", [&] { return print(circuit); })) return result;
-
-  const Encoded encoded = encode(circuit);
-  const Layout layout = lay_out(circuit, encoded);
-  if (dumps("encode", [&] { return print(circuit, encoded, layout); })) return result;
-
-  result.model =
-      emit(circuit, encoded, layout, labeller.labels(program), options.vocabulary, options.causal);
-  if (dumps("layout", [&] { return print(circuit, encoded, layout); })) return result;
-  const std::array<NodeId, 1> root{sop};
-  result.model.program = graph::print(graph, root);
-  result.model.certificate = certify(result.model);
-  RASP_CHECK_OK(demand_certificate(result.model, span));
-  if (options.causal) result.notes = look_ahead_notes(graph, sop);
-  return result;
 }
 
 }  // namespace rasp::compiler

@@ -26,25 +26,43 @@ Layout lay_out(const Circuit& circuit, const Encoded& encoded) {
 }
 
 std::string print(const Circuit& circuit, const Encoded& encoded, const Layout& layout) {
-  std::string text = "d_model " + std::to_string(layout.d_model) + '\n';
+  std::string text = "d_model " + std::to_string(layout.d_model) + "\n0 bos\n1 token\n";
   for (VarId id = 0; id < circuit.vars.size(); ++id) {
-    const Encoding& encoding = encoded.vars[id];
-    if (!encoding.live) continue;
-    const Var& var = circuit.vars[id];
-    text += 'v' + std::to_string(id) + " at " + std::to_string(layout.begin[id]) + ", " +
-            std::to_string(encoding.width(var)) + " columns, " +
-            (var.scalar         ? "scalar"
-             : encoding.one_hot ? "one-hot"
-                                : "features") +
-            ", from step " + std::to_string(var.step) + '\n';
-  }
-  for (const EncodedOp& op : encoded.ops) {
-    text += "step " + std::to_string(op.step) + ": ";
-    text += op.head != nullptr ? "head, " + std::to_string(op.outputs.size()) + " outputs\n"
-                               : std::to_string(op.units.size()) + " units for v" +
-                                     std::to_string(op.target) + '\n';
+    const std::size_t width = encoded.vars[id].width(circuit.vars[id]);
+    if (width == 0) continue;
+    text += std::to_string(layout.begin[id]) + " .. " +
+            std::to_string(layout.begin[id] + width - 1) + " v" + std::to_string(id) + '\n';
   }
   return text;
+}
+
+std::string print(const model::Model& model) {
+  const auto shape = [](std::string_view name, const Matrix& m) {
+    return "  " + std::string(name) + " [" + std::to_string(m.rows()) + ", " +
+           std::to_string(m.cols()) + "]";
+  };
+  std::string text = shape("embed.tokens", model.token_embedding) + '\n' +
+                     shape("embed.positions", model.position_embedding) + '\n';
+  for (std::size_t l = 0; l < model.layers.size(); ++l) {
+    text += "layer " + std::to_string(l) + '\n';
+    for (const model::Head& head : model.layers[l].heads) {
+      text += shape("wq", head.wq) + shape("wk", head.wk) + shape("wv", head.wv) +
+              shape("wo", head.wo) + "  " + head.name + '\n';
+    }
+    const model::Mlp& mlp = model.layers[l].mlp;
+    text += shape("w_in", mlp.w_in) + shape("w_out", mlp.w_out) + '\n';
+  }
+  return text + shape("unembed", model.unembedding) + '\n';
+}
+
+std::string print(const model::Certificate& certificate) {
+  std::string text;
+  for (const model::CertificateLine& line : certificate.lines) {
+    text += line.part + " (" + line.name + "): " + (line.holds ? "holds" : "FAILS") + ", margin " +
+            value::Number::inexact(line.margin).brief() + ", bound " +
+            value::Number::inexact(line.bound).repr() + "; " + line.detail + '\n';
+  }
+  return text + (certificate.holds ? "certified\n" : "not certified\n");
 }
 
 namespace {
@@ -110,7 +128,11 @@ class Emitter {
       const auto column = std::find(encoding.columns.begin(), encoding.columns.end(), normal.f);
       if (column != encoding.columns.end()) {
         put(static_cast<std::size_t>(column - encoding.columns.begin()), normal.scale);
-      }  // else the function is constant
+      } else if (std::any_of(normal.f.begin(), normal.f.end(), [](double x) { return x != 0; })) {
+        throw Refusal{circuit_.vars[term.var].node,
+                      "a reader asks for what the stream does not hold",
+                      "this is a fault of the compiler; please report the program"};
+      }
     }
     return weights;
   }

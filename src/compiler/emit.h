@@ -30,6 +30,10 @@ struct Labels {
   std::vector<std::string> origin;  // "file:line:column"
 };
 
+// Shapes of what is emitted, and the lines of a certificate.
+[[nodiscard]] std::string print(const model::Model& model);
+[[nodiscard]] std::string print(const model::Certificate& certificate);
+
 // The weights; everything in the model but its name, program and certificate.
 [[nodiscard]] model::Model emit(const Circuit& circuit, const Encoded& encoded,
                                 const Layout& layout, const Labels& labels,

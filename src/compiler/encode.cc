@@ -207,7 +207,7 @@ class Encoder {
       encoded.units.push_back(std::move(up));
       encoded.units.push_back(std::move(down));
     }
-    request(bank.form);
+    request(scaled);
     return true;
   }
 
@@ -283,5 +283,26 @@ Form pick_form(const Circuit& circuit, const HeadOutput& output,
 }
 
 Encoded encode(const Circuit& circuit) { return Encoder(circuit).run(); }
+
+std::string print(const Circuit& circuit, const Encoded& encoded) {
+  std::string text;
+  for (VarId id = 0; id < circuit.vars.size(); ++id) {
+    const Encoding& encoding = encoded.vars[id];
+    if (!encoding.live) continue;
+    const Var& var = circuit.vars[id];
+    text += 'v' + std::to_string(id) + ": " + std::to_string(encoding.width(var)) + " columns, " +
+            (var.scalar         ? "scalar"
+             : encoding.one_hot ? "one-hot"
+                                : "features") +
+            ", from step " + std::to_string(var.step) + '\n';
+  }
+  for (const EncodedOp& op : encoded.ops) {
+    text += "step " + std::to_string(op.step) + ": ";
+    text += op.head != nullptr ? "head, " + std::to_string(op.outputs.size()) + " outputs\n"
+                               : std::to_string(op.units.size()) + " units for v" +
+                                     std::to_string(op.target) + '\n';
+  }
+  return text;
+}
 
 }  // namespace rasp::compiler

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "compiler/circuit.h"
@@ -46,6 +47,7 @@ struct Encoded {
 };
 
 [[nodiscard]] Encoded encode(const Circuit& circuit);
+[[nodiscard]] std::string print(const Circuit& circuit, const Encoded& encoded);
 
 // What a head reads at its keys for one column of a categorical target.
 [[nodiscard]] Form pick_form(const Circuit& circuit, const HeadOutput& output,

@@ -82,6 +82,9 @@ bool Lowering::output_scalar(IrId root) {
   }
   const Form form = linear(source);
   const double error = error_of(circuit_, form);
+  if (!(error < gap) && from.kind == IrKind::kWidth && domain.listed) {
+    return output_reciprocal(source, std::move(decoder));
+  }
   if (!(error < gap)) {
     if (!domain.listed) {
       throw Refusal{root, "two of its values can lie closer together than the rounding of its sum",
@@ -99,11 +102,17 @@ bool Lowering::output_scalar(IrId root) {
 // rounding, far less than neighbouring widths differ.
 bool Lowering::output_reciprocal(IrId width, model::Decoder decoder) {
   model::Decoder reciprocal = decoder;
-  const std::size_t n = decoder.codes.size();
-  for (std::size_t i = 0; i < n; ++i) {
-    const Number one = Number::integer(1);
-    reciprocal.codes[n - 1 - i] = Number::divide(one, decoder.codes[i] + one);
-    reciprocal.values[n - 1 - i] = decoder.values[i];
+  reciprocal.codes.clear();
+  reciprocal.values.clear();
+  const Number one = Number::integer(1);
+  for (std::size_t i = decoder.codes.size(); i-- > 0;) {
+    reciprocal.codes.push_back(Number::divide(one, decoder.codes[i] + one));
+    reciprocal.values.push_back(decoder.values[i]);
+  }
+  if (decoder.codes.front() >
+      Number()) {  // no query is without a key, which the weights do not show
+    reciprocal.codes.push_back(one);
+    reciprocal.values.push_back(decoder.values.front());
   }
   HeadOp& op = head(ir_[width].args[0], HeadKind::kShare, 0);
   Var var;
