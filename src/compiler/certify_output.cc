@@ -34,33 +34,45 @@ double error_of(const Reading& reading, Index j, const Precision& precision) {
 class OutputCheck {
  public:
   OutputCheck(const model::Model& model, const Stream& stream)
-      : model_(model),
-        decoder_(model.decoder),
-        stream_(stream),
-        precision_(stream.precision),
-        reading_(
-            read(stream, static_cast<std::uint32_t>(2 * model.layers.size()), model.unembedding)) {
-    if (reading_.fault.empty()) join_parts(stream, reading_);
+      : model_(model), decoder_(model.decoder), stream_(stream), precision_(stream.precision) {
     line_.part = "output";
     line_.name = model.name;
   }
 
   model::CertificateLine check() {
-    fault_ = reading_.fault;
-    if (fault_.empty() && decoder_.kind == Decoder::Kind::kPattern) {
+    const Index columns = model_.unembedding.cols();
+    const auto values = static_cast<Index>(decoder_.values.size());
+    if (decoder_.kind == Decoder::Kind::kPattern) {
       check_pattern();
-    } else if (fault_.empty()) {
-      listed_ = std::ranges::all_of(reading_.parts, &Part::listed);
-      rows_ = outputs(reading_);
-      decoder_.kind == Decoder::Kind::kArgmax ? check_argmax() : check_scalar();
-      if (fault_.empty() && decoder_.type_output >= 0) check_type();
+    } else if (decoder_.kind == Decoder::Kind::kArgmax) {
+      if (values < 1 || values > columns)
+        fault_ = "values and outputs do not match";
+      else if (load(0, values))
+        check_argmax();
+    } else if (load(0, 1)) {
+      check_scalar();
     }
+    const Index type = decoder_.type_output;
+    if (fault_.empty() && type >= columns) fault_ = "the decoder reads an output that is not there";
+    if (fault_.empty() && type >= 0 && load(type, 1)) check_type();
     line_.holds = fault_.empty();
     if (!line_.holds) line_.detail = fault_;
     return std::move(line_);
   }
 
  private:
+  // Reads some of the outputs; false when that is not possible.
+  bool load(Index first, Index count) {
+    reading_ = read(stream_, static_cast<std::uint32_t>(2 * model_.layers.size()),
+                    model_.unembedding.middleCols(first, count));
+    fault_ = reading_.fault;
+    if (!fault_.empty()) return false;
+    join_parts(stream_, reading_);
+    listed_ = std::ranges::all_of(reading_.parts, &Part::listed);
+    rows_ = outputs(reading_);
+    return true;
+  }
+
   void require(double margin, double bound, const std::string& otherwise) {
     line_.margin = margin;
     line_.bound = bound;
@@ -69,11 +81,7 @@ class OutputCheck {
 
   // The best output leads the second, further than the errors of both reach.
   void check_argmax() {
-    const auto count = static_cast<Index>(decoder_.values.size());
-    if (count < 1 || count > reading_.width()) {
-      fault_ = "values and outputs do not match";
-      return;
-    }
+    const Index count = reading_.width();
     if (!rows_ || !listed_) {
       fault_ = rows_ ? "reads a scalar whose values are not known" : "too many rows to check";
       return;
@@ -88,7 +96,7 @@ class OutputCheck {
     for (Index i = 0; i < rows_->size(); ++i) {
       double best = -kInfinity;
       double second = -kInfinity;
-      for (double y : rows_->row(i).first(static_cast<std::size_t>(count))) {
+      for (double y : rows_->row(i)) {
         second = std::max(second, std::min(y, best));
         best = std::max(best, y);
       }
@@ -236,15 +244,14 @@ class OutputCheck {
   }
 
   void check_type() {
-    const auto j = static_cast<Index>(decoder_.type_output);
-    if (j >= reading_.width() || !rows_ || !listed_) {
+    if (!rows_ || !listed_) {
       fault_ = "the type's output cannot be checked";
       return;
     }
     double margin = kInfinity;
     for (Index i = 0; i < rows_->size(); ++i)
-      margin = std::min(margin, std::abs(rows_->row(i)[static_cast<std::size_t>(j)] - 0.5));
-    if (!(margin > error_of(reading_, j, precision_))) fault_ = "the type is not clear";
+      margin = std::min(margin, std::abs(rows_->row(i)[0] - 0.5));
+    if (!(margin > error_of(reading_, 0, precision_))) fault_ = "the type is not clear";
   }
 
   const model::Model& model_;

@@ -27,10 +27,9 @@ struct Use {  // of one column of a variable
   WeightRow weights;
 };
 
-// An addition, and a product unless by a power of two. The first addition is to 0.
-void count_roundings(Reading& reading, const Weight& w) {
-  reading.roundings[w.output] += unit_of(w.weight) == std::abs(w.weight) ? 1 : 2;
-}
+// Of an addend that is not 0: an addition, and a product unless by a power of two. The first
+// addition is to 0.
+double roundings_of(const Weight& w) { return unit_of(w.weight) == std::abs(w.weight) ? 1 : 2; }
 
 Part part_of(const Variable& variable, std::int32_t index, const std::vector<Use>& uses,
              Reading& reading) {
@@ -50,29 +49,34 @@ Part part_of(const Variable& variable, std::int32_t index, const std::vector<Use
     for (const Weight& w : use.weights) {
       if (unit == kInfinity) continue;
       reading.unit[w.output] = std::min(reading.unit[w.output], unit * unit_of(w.weight));
-      count_roundings(reading, w);
       part.error[w.output] += variable.error * std::abs(w.weight);
     }
   }
   Vector row(m);
   Vector magnitude(m);
+  Vector roundings(m);
+  Vector most = Vector::Zero(m);
   for (Index r = 0; r < variable.rows.rows(); ++r) {
     row.setZero();
     magnitude.setZero();
+    roundings.setZero();
     for (const Use& use : uses) {
       const double x = variable.rows(r, use.place);
-      if (x == 0) continue;
+      if (x == 0 && variable.error == 0) continue;
       for (const Weight& w : use.weights) {
         row[w.output] += x * w.weight;
         magnitude[w.output] += std::abs(x * w.weight);
+        roundings[w.output] += roundings_of(w);
       }
     }
+    most = most.cwiseMax(roundings);
     part.magnitude = part.magnitude.cwiseMax(magnitude);
     const Place place =
         variable.places.empty() ? Place{} : variable.places[static_cast<std::size_t>(r)];
     part.row_of.push_back(
         place.possible() ? part.rows.add({row.data(), static_cast<std::size_t>(m)}, place) : -1);
   }
+  reading.roundings += most;
   part.magnitude += part.error;
   reading.magnitude += part.magnitude;
   reading.error += part.error;
@@ -85,7 +89,7 @@ void add_constant(Reading& reading, double x, const WeightRow& weights) {
     reading.constant[w.output] += x * w.weight;
     reading.magnitude[w.output] += std::abs(x * w.weight);
     reading.unit[w.output] = std::min(reading.unit[w.output], unit_of(x) * unit_of(w.weight));
-    count_roundings(reading, w);
+    reading.roundings[w.output] += roundings_of(w);
   }
 }
 
