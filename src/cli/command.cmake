@@ -11,7 +11,7 @@ rasp_archive(bsd bsd)
 rasp_archive(md md)
 find_path(EDIT_INCLUDE histedit.h REQUIRED)
 
-rasp_room(cli ROOMS base value syntax graph interpreter lang model compiler runtime
+rasp_room(cli ROOMS base value syntax graph interpreter lang model compiler runtime visual verify
   LIBRARIES Boost::headers nlohmann_json::nlohmann_json ${program_options} ${edit} ${tinfo} ${bsd} ${md})
 get_target_property(cli_sources rasp_cli SOURCES)
 list(FILTER cli_sources EXCLUDE REGEX "/main\\.cc$")

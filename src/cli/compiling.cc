@@ -76,12 +76,17 @@ std::string slice_table(const model::Model& model, std::string_view indent) {
 
 }  // namespace
 
-Result<TimedCompilation> compile_sop(const Workspace& workspace, graph::NodeId sop,
-                                     const std::string& name, const compiler::Options& options) {
+std::vector<compiler::NamedNode> named_nodes(const Workspace& workspace) {
   std::vector<compiler::NamedNode> names;
   for (const lang::Session::Named& named : workspace.session().named_nodes()) {
     names.push_back({named.node, named.name});
   }
+  return names;
+}
+
+Result<TimedCompilation> compile_sop(const Workspace& workspace, graph::NodeId sop,
+                                     const std::string& name, const compiler::Options& options) {
+  const auto names = named_nodes(workspace);
   const auto start = std::chrono::steady_clock::now();
   RASP_TRY(compiler::Compiled compiled, compiler::compile(workspace.session().graph(), sop, names,
                                                           workspace.sources(), options));

@@ -18,6 +18,8 @@ struct TimedCompilation {
   double seconds = 0;
 };
 
+// The names that slices and heads go by.
+[[nodiscard]] std::vector<compiler::NamedNode> named_nodes(const Workspace& workspace);
 [[nodiscard]] Result<TimedCompilation> compile_sop(const Workspace& workspace, graph::NodeId sop,
                                                    const std::string& name,
                                                    const compiler::Options& options);

@@ -21,6 +21,7 @@ constexpr Entry kEntries[] = {
     {"eval", "evaluate an expression", eval_command},
     {"check", "parse and check programs", check_command},
     {"compile", "compile an s-op to transformer weights", compile_command},
+    {"verify", "compare an s-op's weights with the interpreter", verify_command},
     {"exec", "run a compiled model", exec_command},
     {"certify", "check a compiled model from its weights", certify_command},
 };

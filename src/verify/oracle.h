@@ -1,0 +1,60 @@
+// Interpreter and runtime side by side, for one thread.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "interpreter/interpreter.h"
+#include "runtime/backend.h"
+#include "runtime/codec.h"
+#include "verify/equivalence.h"
+#include "verify/inputs.h"
+
+namespace rasp::verify {
+
+enum class Outcome : std::uint8_t {
+  kSame,
+  kDifferent,
+  kUndefined,  // the interpreter has no value
+};
+
+// Equal in value and type; inexact numbers, which only `^` makes, by value.
+[[nodiscard]] bool same(const value::Atom& expected, const value::Atom& got);
+
+class Oracle {
+ public:
+  [[nodiscard]] static Result<Oracle> make(const Subject& subject);
+
+  // One outcome an input; at most as many inputs as the longest block so far without allocating
+  // more than results.
+  [[nodiscard]] Result<std::span<const Outcome>> judge(std::span<const Tokens> inputs);
+  // What differs on an input that `judge` found different; without the divergence.
+  [[nodiscard]] Result<Counterexample> explain(const Tokens& tokens);
+  [[nodiscard]] Result<runtime::Trace> trace(const Tokens& tokens) const {
+    return executable_->trace(tokens);
+  }
+
+ private:
+  Oracle(const Subject& subject, std::unique_ptr<runtime::Executable> executable);
+
+  [[nodiscard]] bool interpret(const Tokens& tokens);
+  [[nodiscard]] Result<void> judge_selectors(std::span<const Tokens> inputs);
+  [[nodiscard]] Result<void> judge_sequences(std::span<const Tokens> inputs);
+
+  const model::Model* model_;
+  graph::NodeId node_;
+  bool is_selector_;
+  interpreter::Evaluator evaluator_;
+  std::unique_ptr<runtime::Executable> executable_;
+  runtime::Codec codec_;
+  value::Sequence input_;
+  std::vector<Outcome> outcomes_;
+  std::vector<Tokens> batch_;  // of the inputs that have a value
+  std::vector<value::Sequence> expected_;
+  std::vector<std::size_t> place_;  // in `outcomes_`
+};
+
+}  // namespace rasp::verify
