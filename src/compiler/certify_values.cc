@@ -66,12 +66,14 @@ bool exact_rows(const Writer& writer, const Stream& stream, Vector& unit, Vector
 }
 
 // The rows that one writer can add, when every row of the softmax gives one value. A key's row
-// stands in sequences of the same length as the key, at any position that sees it.
-std::optional<RowSet> added_rows(const Writer& writer, bool causal) {
+// stands in sequences of the same length as the key, at any position that sees it. `alike`: all
+// keys have one row.
+std::optional<RowSet> added_rows(const Writer& writer, bool causal, bool& alike) {
   const RowSet bos = single_row(writer.values->bos * writer.output);
   if (writer.selection->kind == Kind::kNothing) return bos;
   const std::optional<RowSet> keys = token_rows(writer);
   if (!keys) return std::nullopt;
+  alike = keys->size() == 1;
   std::optional<RowSet> rows(bos.width());
   for (Index i = 0; i < keys->size(); ++i) {
     Place place;
@@ -109,10 +111,11 @@ Written check_categorical(const model::Slice& slice, std::int32_t index,
     if (kind == Kind::kShared || kind == Kind::kSink)
       return fault("a head that counts cannot write rows");
     if (!exact_rows(writer, stream, unit, magnitude)) return fault("rows are rounded");
-    const std::optional<RowSet> added = added_rows(writer, stream.causal);
+    bool alike = true;
+    const std::optional<RowSet> added = added_rows(writer, stream.causal, alike);
     if (added) rows = sums(*rows, *added, kMaxRows);
     if (!added || !rows) return fault("too many rows to check");
-    if (kind == Kind::kMean && !writer.selection->one_key && added->size() > 1)
+    if (kind == Kind::kMean && !writer.selection->one_key && !alike)
       written.detail = "queries that select unequal values are taken to be undefined";
   }
   for (Index c = 0; c < width; ++c)

@@ -6,6 +6,7 @@
 #include <random>
 #include <source_location>
 
+#include "../model/random_model.h"
 #include "compiler/compiler.h"
 #include "hand_models.h"
 
@@ -202,6 +203,80 @@ TEST(Certify, UnitsAreChecked) {
   });
 }
 
+// A step that is moved along s + offset: t = slope (s + offset), the bias moved with it.
+void shift_step(Model& m, Index unit, double offset) {
+  model::Mlp& mlp = m.layers[0].mlp;
+  for (Index u : {unit, unit + 1}) {
+    mlp.w_in(kToken, u) += offset;
+    mlp.b_in[u] -= offset;
+  }
+}
+
+TEST(Certify, StepsKeepTheirBitsOnlyAboveZero) {
+  const Model steps = bank(3, 9);
+  Model higher = steps;
+  shift_step(higher, 0, 256);
+  EXPECT_TRUE(holds(higher));
+  // t + 1000 has fewer places behind the point than t: the two halves are rounded apart.
+  expect_broken(steps, [](Model& m) { shift_step(m, 0, -1000); });
+  // Only a power of two times a step is exact.
+  expect_broken(steps, [](Model& m) { m.layers[0].mlp.w_out.block(0, 0, 2, m.d_model) *= 3; });
+}
+
+TEST(Certify, PatternsAreReadFromTheirHead) {
+  Model model = mirror(3, 9);
+  model.decoder = {};
+  model.decoder.kind = model::Decoder::Kind::kPattern;
+  model.unembedding = Matrix::Zero(model.d_model, 0);
+  EXPECT_TRUE(holds(model));
+  EXPECT_EQ(certify(model).lines.back().margin, certify(model).lines[1].margin);
+  expect_broken(model, [](Model& m) { m.decoder.pattern_head = 1; });
+  expect_broken(model, [](Model& m) { m.decoder.pattern_layer = 1; });
+  expect_broken(model, [](Model& m) { m.layers[0].heads[0].wq *= 0.5; });
+}
+
+TEST(Certify, SequencesOfTooFewTokensSelectNothing) {
+  // Only the first token is always there: a default that no slice lists shows for any other.
+  for (const Index key : {0, 1}) {
+    HandModel hand(2, 4);
+    const Index tokens = hand.tokens();
+    const Index positions = hand.positions();
+    const Index out = hand.rows("out", Matrix::Identity(2, 2), Vector::Zero(2), 1);
+    model::Head& head = hand.head(0, 2, 2);
+    head.wq(kToken, 0) = hand.c();
+    head.wk(positions + key, 0) = 1;
+    head.wq(kToken, 1) = head.wq(kBos, 1) = 1;
+    head.wk(kBos, 1) = hand.c() / 2;
+    for (Index t = 0; t < 2; ++t) head.wv(tokens + t, t) = head.wo(t, out + t) = 1;
+    hand.argmax(out, 2);
+    EXPECT_EQ(static_cast<bool>(holds(std::move(hand).finish())), key == 0);
+  }
+}
+
+// A scalar that a sink adds up, read with the position: the count of all tokens is the length,
+// which is never below the position.
+TEST(Certify, LengthsGoWithPositions) {
+  const auto make = [](bool all_tokens) {
+    HandModel hand(2, 4);
+    const Index tokens = hand.tokens();
+    const Index p = hand.position_scalar("p", [](double x) { return x; });
+    const Index count = hand.scalar("n", {}, 0, 4, 1e-3, 0, 1);
+    model::Head& head = hand.head(0, 2, 1);
+    head.wq(kToken, 0) = hand.c();
+    head.wk(all_tokens ? kToken : tokens, 0) = 1;
+    head.wq(kToken, 1) = head.wq(kBos, 1) = 1;
+    head.wk(kBos, 1) = hand.c() + 32;
+    head.wv(kToken, 0) = 1;
+    head.wo(0, count) = hand.rounded(std::exp(32.0));
+    hand.decode_codes(count, 4);  // n - p, from 0 to 3
+    hand.model.unembedding(p, 0) = -1;
+    return std::move(hand).finish();
+  };
+  EXPECT_TRUE(holds(make(true)));
+  EXPECT_EQ(certify(make(true)).lines.back().detail, "4 codes");
+  EXPECT_THAT(certify(make(false)).lines.back().detail, ::testing::HasSubstr("undefined"));
+}
+
 TEST(Certify, OutputsMustBeClear) {
   expect_broken(mirror(3, 9), [](Model& m) { m.unembedding *= 0.25; });
   expect_broken(mirror(3, 9), [](Model& m) { m.unembedding.col(1) = m.unembedding.col(0); });
@@ -270,6 +345,28 @@ TEST(Certify, LinesNameEveryPart) {
               ::testing::ElementsAre("embedding", "layer 0 head 0", "layer 0 mlp", "output"));
   EXPECT_EQ(certificate.lines[1].margin, 256 - 104);
   EXPECT_GT(certificate.lines[2].margin, certificate.lines[2].bound);
+}
+
+// Whatever a file may hold is looked at without harm.
+TEST(Certify, RandomModelsDoNoHarm) {
+  RandomModel make(7);
+  for (int round = 0; round < 500; ++round) {
+    Model model = make({.max_length = 6, .max_width = 8, .density = 0.3});
+    for (std::size_t i = make.size(0, 4); i > 0; --i) {
+      Slice& slice = model.slices.emplace_back();
+      slice.encoding = static_cast<Slice::Encoding>(make.size(0, 3));
+      slice.begin = static_cast<std::uint32_t>(make.size(0, model.d_model));
+      slice.end = slice.begin + static_cast<std::uint32_t>(make.size(0, 3));
+      slice.first_step = static_cast<std::uint32_t>(make.size(0, 2 * model.layers.size() + 1));
+      slice.features = make.matrix(make.size(0, 3), make.flip() ? slice.end - slice.begin : 1);
+      slice.bos_value = Vector::Zero(make.flip() ? slice.end - slice.begin : 0);
+      slice.minimum = make.weight();
+      slice.maximum = make.weight();
+      slice.error = make.weight();
+      for (std::size_t v = make.size(0, 3); v > 0; --v) slice.values.emplace_back(std::string("x"));
+    }
+    EXPECT_FALSE(certify(model).lines.empty());
+  }
 }
 
 }  // namespace
