@@ -71,8 +71,8 @@ class Domains {
   Domain sum_domain(const IrNode& node) const;
   Domain mean_domain(IrId id) const;
   Domain elementwise_domain(IrId id) const;
-  Domain tabulate(const IrNode& node, const std::vector<bool>& cut, const std::vector<IrId>& leaves,
-                  const std::vector<std::size_t>& sizes, std::size_t cells) const;
+  struct Frame;
+  class Tabulator;
   static Domain finish_table(std::vector<IrId> leaves, std::vector<value::Atom> found,
                              std::vector<std::uint32_t> cells);
   [[nodiscard]] bool sums_heads(IrId id) const;
