@@ -21,24 +21,24 @@ namespace {
 // Names and places of the program's nodes, by way of the graph nodes they came from.
 class Labeller {
  public:
-  Labeller(const Graph& graph, const std::vector<NamedNode>& names, const SourceMap& sources)
-      : graph_(graph), sources_(sources) {
+  Labeller(const Graph& graph, NodeId root, const std::vector<NamedNode>& names,
+           const SourceMap& sources)
+      : graph_(graph), root_(root), sources_(sources) {
     for (const NamedNode& named : names) names_.emplace(named.node, named.name);
   }
 
-  // A node goes by the name of the first named source node that became it, else by the expression
-  // it came from.
-  Labels labels(const Simplified& program) const {
+  // A node goes by the expression of the first source node that became it; where names are kept, by
+  // the name of the first that has one.
+  Labels labels(const Simplified& program, bool keep_names) const {
     const Ir& ir = program.ir;
     std::vector<NodeId> source(ir.size(), graph::kNoNode);
     std::vector<bool> named(ir.size(), false);
     for (NodeId node = 0; node < program.of_node.size(); ++node) {
       const IrId id = program.of_node[node];
-      if (id == kNoIr || named[id] || (source[id] != graph::kNoNode && !names_.contains(node))) {
-        continue;
-      }
+      const bool has_name = keep_names && names_.contains(node);
+      if (id == kNoIr || named[id] || (source[id] != graph::kNoNode && !has_name)) continue;
       source[id] = node;
-      named[id] = names_.contains(node);
+      named[id] = has_name;
     }
     Labels labels;
     for (IrId id = 0; id < ir.size(); ++id) {
@@ -47,8 +47,12 @@ class Labeller {
           ir[id].kind == IrKind::kWidth && !named[id] && source[ir[id].args[0]] != graph::kNoNode;
       if (width) from = source[ir[id].args[0]];
       const bool unknown = from == graph::kNoNode;
-      labels.name.push_back(unknown ? "" : width ? "width of " + name(from) : name(from));
-      labels.origin.push_back(unknown ? "" : sources_.describe(graph_[from].span));
+      const std::string label = unknown     ? ""
+                                : named[id] ? names_.at(from)
+                                            : graph::expression(graph_, from);
+      labels.name.push_back(width ? "width of " + label : label);
+      labels.origin.push_back(
+          unknown ? "" : place_in_model(sources_, graph_[root_].span, graph_[from].span));
     }
     return labels;
   }
@@ -68,6 +72,7 @@ class Labeller {
   }
 
   const Graph& graph_;
+  NodeId root_;
   const SourceMap& sources_;
   std::map<NodeId, std::string> names_;
 };
@@ -146,6 +151,15 @@ Result<void> demand_certificate(const model::Model& model, const Span& span) {
 
 }  // namespace
 
+std::string place_in_model(const SourceMap& sources, const Span& sop, const Span& node) {
+  if (!node.valid()) return "";
+  const std::string line = std::to_string(sources.place(node.file, node.begin).line);
+  if (node.file == sop.file) return "line " + line;
+  const std::string& path = sources.name(node.file);
+  const std::size_t folder = path.find_last_of('/');
+  return (folder == std::string::npos ? path : path.substr(folder + 1)) + ":" + line;
+}
+
 const std::vector<std::string>& pass_names() {
   static const std::vector<std::string> names{"simplify", "domains", "lower",  "encode",
                                               "layout",   "emit",    "certify"};
@@ -181,8 +195,8 @@ Compiled run_passes(const Graph& graph, NodeId sop, const Labeller& labeller,
   const Layout layout = lay_out(circuit, encoded);
   if (shown("layout", [&] { return print(circuit, encoded, layout); })) return result;
 
-  result.model =
-      emit(circuit, encoded, layout, labeller.labels(program), options.vocabulary, options.causal);
+  result.model = emit(circuit, encoded, layout, labeller.labels(program, !options.fuse),
+                      options.vocabulary, options.causal);
   const std::array<NodeId, 1> root{sop};
   result.model.program = graph::print(graph, root);
   if (shown("emit", [&] { return print(result.model); })) return result;
@@ -198,7 +212,7 @@ Result<Compiled> compile(const Graph& graph, NodeId sop, const std::vector<Named
                          const SourceMap& sources, const Options& options) {
   const Span span = graph[sop].span;
   RASP_CHECK_OK(check_options(options, span));
-  const Labeller labeller(graph, names, sources);
+  const Labeller labeller(graph, sop, names, sources);
   Simplified program = simplify(graph, sop, options.causal, options.max_length, options.vocabulary);
   try {
     Compiled result = run_passes(graph, sop, labeller, names, options, program);

@@ -20,8 +20,8 @@ struct Options {
   std::string dump;  // a pass: its printed result goes to Compiled::dump
 };
 
-// A node that has a name in the source: for slices, heads and errors. Names never influence the
-// weights' layout.
+// A node that has a name in the source: for errors, and with fuse = false for what is kept
+// readable. Otherwise models call nodes by their expressions: names never influence a byte.
 struct NamedNode {
   graph::NodeId node = graph::kNoNode;
   std::string name;
@@ -38,6 +38,12 @@ struct Compiled {
 [[nodiscard]] Result<Compiled> compile(const graph::Graph& graph, graph::NodeId sop,
                                        const std::vector<NamedNode>& names,
                                        const SourceMap& sources, const Options& options);
+
+// Where a node was written, as models say it: "line 3" in the file of the compiled s-op,
+// "basics.rasp:7" elsewhere. No columns and no paths: what a program's variables are called, or
+// where it lies, does not change its model.
+[[nodiscard]] std::string place_in_model(const SourceMap& sources, const Span& sop,
+                                         const Span& node);
 
 // The passes' names, in order, for `dump`.
 [[nodiscard]] const std::vector<std::string>& pass_names();

@@ -38,7 +38,7 @@ enum class Dtype : std::uint8_t { kF32, kF64 };
 struct Slice {
   enum class Encoding : std::uint8_t { kOneHot, kFeatures, kScalar, kFlag };
   std::string name;    // the source name, or the expression
-  std::string origin;  // "file:line:column", or ""
+  std::string origin;  // "line 3", "basics.rasp:7", or ""
   Encoding encoding = Encoding::kFeatures;
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
@@ -53,7 +53,7 @@ struct Slice {
 
 struct Head {
   std::string name;    // "hist@0": the selector's source name or expression
-  std::string origin;  // "file:line:column" of the selector
+  std::string origin;  // the place of the selector, likewise
   Matrix wq;           // [d_model, d_qk]
   Matrix wk;           // [d_model, d_qk]
   Matrix wv;           // [d_model, d_v]

@@ -26,12 +26,12 @@ class Names {
     for (const compiler::NamedNode& named : subject.names) given.emplace(named.node, named.name);
     const std::array<NodeId, 1> roots{subject.node};
     for (const NodeId node : graph::reachable(subject.graph, roots)) {
-      const auto found = given.find(node);
-      const std::string name =
-          found != given.end() ? found->second : graph::expression(subject.graph, node);
-      const std::string origin = subject.sources.describe(subject.graph[node].span);
-      const auto [at, is_new] = nodes_.try_emplace({name, origin}, node);
-      if (!is_new) at->second = graph::kNoNode;  // two nodes of one name: neither
+      const std::string origin = compiler::place_in_model(
+          subject.sources, subject.graph[subject.node].span, subject.graph[node].span);
+      add(graph::expression(subject.graph, node), origin, node);
+      if (const auto found = given.find(node); found != given.end()) {
+        add(found->second, origin, node);
+      }
     }
   }
 
@@ -41,6 +41,12 @@ class Names {
   }
 
  private:
+  void add(const std::string& name, const std::string& origin, NodeId node) {
+    const auto [at, is_new] = nodes_.try_emplace({name, origin}, node);
+    if (!is_new && at->second != node)
+      at->second = graph::kNoNode;  // two nodes of one name: neither
+  }
+
   std::map<std::pair<std::string, std::string>, NodeId> nodes_;
 };
 
