@@ -85,7 +85,7 @@ def execute(case, binary):
         result = []
         for text in (out, err):
             text = text.replace(folder, "{dir}")
-            for pattern, mask in MASKS:
+            for pattern, mask in MASKS + [(re.compile(mask), "{masked}") for mask in case.fields("mask")]:
                 text = pattern.sub(mask, text)
             result.append(text)
         return run.returncode, result[0], result[1]
