@@ -8,7 +8,7 @@ SHELL := /bin/bash
 JOBS ?= $(shell nproc)
 PACKAGES := antlr4 libantlr4-runtime-dev libeigen3-dev libboost-dev libboost-program-options-dev \
   libgtest-dev libgmock-dev libbenchmark-dev nlohmann-json3-dev libedit-dev libhwy-dev \
-  libexpected-dev ninja-build ccache cmake g++ pkg-config python3
+  libexpected-dev ninja-build ccache cmake g++ python3
 PACKAGES += $(EXTRA_PACKAGES)
 GENERATOR = $(shell command -v ninja >/dev/null && echo -G Ninja)
 
