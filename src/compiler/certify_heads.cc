@@ -55,7 +55,7 @@ HeadState state_of(const model::Model& model, const model::Head& head, std::uint
   // Columns that no slice of this step owns must stay as they are.
   for (Index c = 0; c < head.wo.cols(); ++c) {
     const Column& column = stream.columns[static_cast<std::size_t>(c)];
-    if (head.wo.col(c).isZero(0)) continue;
+    if (zero_columns(head.wo, c, 1)) continue;
     if (column.slice >= 0 && column.first_step == step + 1) continue;
     state.faults.push_back("writes column " + std::to_string(c) + ", which is not of this layer");
     break;
@@ -70,10 +70,11 @@ void check_slice(const model::Model& model, std::size_t index, const model::Laye
   std::vector<HeadState*> by;
   bool sound = true;
   for (std::size_t h = 0; h < states.size(); ++h) {
-    Matrix output = layer.heads[h].wo.middleCols(slice.begin, slice.end - slice.begin);
-    if (output.isZero(0)) continue;
+    const Matrix& wo = layer.heads[h].wo;
+    const Index width = slice.bos_value.size();
+    if (zero_columns(wo, slice.begin, width)) continue;
     sound = sound && states[h].faults.empty();
-    writers.push_back({&states[h].selection, &states[h].values, std::move(output)});
+    writers.push_back({&states[h].selection, &states[h].values, wo.middleCols(slice.begin, width)});
     by.push_back(&states[h]);
   }
   if (writers.empty() || !sound) return;  // a line says why

@@ -97,9 +97,7 @@ std::vector<std::int32_t> roots_of(const Stream& stream, std::span<const std::in
     else
       roots.insert(roots.end(), of.roots.begin(), of.roots.end());
   }
-  std::ranges::sort(roots);
-  const auto repeated = std::ranges::unique(roots);
-  roots.erase(repeated.begin(), repeated.end());
+  sort_distinct(roots);
   return roots;
 }
 

@@ -12,9 +12,9 @@ namespace rasp::compiler::checker {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr Index kMaxRows = Index{1} << 22;  // of one side of a component, before collapsing
-constexpr double kMaxOwn = 0x1p16;          // of combinations at one position
-constexpr double kMaxProducts = 0x1p33;     // of a component's queries, keys and dimensions
+constexpr double kMaxPeaks = 0x1p22;
+constexpr double kMaxOwn = 0x1p16;       // of combinations at one position
+constexpr double kMaxProducts = 0x1p33;  // of a component's queries, keys and dimensions
 
 // Query variables and key variables that meet in some dimension of the head, so that their shares
 // in the logit cannot be told apart. Components share no variable of either side: over all
@@ -147,7 +147,7 @@ class Logits {
     std::vector<Peak> all{{base_, -kInfinity, false, true, true}};
     for (const Component& component : components_of(q_varying, k_varying)) {
       const auto own = peaks_of(component);
-      if (!own || own->size() * all.size() > static_cast<std::size_t>(kMaxRows))
+      if (!own || static_cast<double>(own->size()) * static_cast<double>(all.size()) > kMaxPeaks)
         return std::nullopt;
       all = combine(all, *own);
     }
@@ -160,7 +160,7 @@ class Logits {
     std::optional<RowSet> merged(width);
     merged->add(std::vector<double>(static_cast<std::size_t>(width)));
     for (std::size_t i : chosen) {
-      merged = sums(*merged, parts[i], kMaxRows);
+      merged = sums(*merged, parts[i], most_rows(width));
       if (!merged) return std::nullopt;
     }
     return merged;
@@ -173,14 +173,8 @@ class Logits {
       for (const Peak& y : b)
         result.push_back({x.top + y.top, std::max(x.top + y.second, x.second + y.top),
                           x.one_key || y.one_key, x.first && y.first, x.own && y.own});
-    collapse(result);
+    sort_distinct(result);
     return result;
-  }
-
-  static void collapse(std::vector<Peak>& peaks) {
-    std::ranges::sort(peaks);
-    const auto repeated = std::ranges::unique(peaks);
-    peaks.erase(repeated.begin(), repeated.end());
   }
 
   std::optional<std::vector<Peak>> peaks_of(const Component& component) const {
@@ -205,7 +199,7 @@ class Logits {
         result.push_back(peak_of(share.row(i), queries->place(begin + i), *keys));
     }
     find_own(component, *queries, *keys, result);
-    collapse(result);
+    sort_distinct(result);
     return result;
   }
 

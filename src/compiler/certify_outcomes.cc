@@ -13,12 +13,6 @@ constexpr std::int64_t kMaxDenominator = 8192;  // of the fractions that rows ar
 constexpr Real kSnap = 0x1p-20L;    // how far from such a fraction, relative to the largest
 constexpr Real kLargest = 0x1p50L;  // numerators
 
-void collapse(std::vector<Real>& values) {
-  std::ranges::sort(values);
-  const auto repeated = std::ranges::unique(values);
-  values.erase(repeated.begin(), repeated.end());
-}
-
 // Rows as fractions (low + step j) / denominator, j from 0 to steps: not every j need occur.
 struct Lattice {
   std::vector<Real> numerators;
@@ -61,7 +55,7 @@ std::optional<Lattice> lattice_of(const RowSet& rows, Real scale) {
     values.push_back(static_cast<Real>(rows.row(i)[0]) * scale);
     most = std::max(most, std::abs(values.back()));
   }
-  collapse(values);
+  sort_distinct(values);
   for (std::int64_t q = 1; q <= kMaxDenominator; ++q)
     if (auto lattice = fractions(values, q, most * kSnap / static_cast<Real>(q))) return lattice;
   return std::nullopt;
@@ -136,7 +130,7 @@ std::optional<std::vector<Real>> totals(const Lattice& lattice, std::uint32_t le
 
 Outcomes with_bounds(std::optional<std::vector<Real>> values, Real low, Real high, Real deviation) {
   if (!values || values->empty()) return {{}, low, high, 0};
-  collapse(*values);
+  sort_distinct(*values);
   low = std::max(low, values->front() - deviation);
   high = std::min(high, values->back() + deviation);
   return {std::move(*values), low, high, deviation};

@@ -11,7 +11,6 @@ namespace rasp::compiler::checker {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr Index kMaxRows = Index{1} << 20;
 constexpr double kLead = 0.5;  // of the best of outputs that are exact
 using model::Decoder;
 
@@ -20,7 +19,7 @@ std::optional<RowSet> outputs(const Reading& reading) {
   std::optional<RowSet> rows(reading.width());
   rows->add({reading.constant.data(), static_cast<std::size_t>(reading.width())});
   for (const Part& part : reading.parts) {
-    rows = sums(*rows, part.rows, kMaxRows);
+    rows = sums(*rows, part.rows, most_rows(reading.width()));
     if (!rows) return std::nullopt;
   }
   return rows;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -15,6 +16,17 @@ namespace rasp::compiler::checker {
 using Index = Eigen::Index;
 using model::Matrix;
 using model::Vector;
+
+// Some columns of a matrix hold nothing but zeros, or there are no rows.
+[[nodiscard]] inline bool zero_columns(const Matrix& matrix, Index begin, Index count) {
+  return matrix.rows() == 0 || matrix.middleCols(begin, count).isZero(0);
+}
+
+template <typename T>
+void sort_distinct(std::vector<T>& values) {
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+}
 
 // From low to high; none when low > high.
 struct Range {
@@ -65,6 +77,11 @@ class RowSet {
   std::vector<Place> places_;
   std::vector<std::uint32_t> slots_;  // 1 + the row's place, or 0; a power of two of them
 };
+
+// How many rows of a width may be kept at once.
+[[nodiscard]] constexpr Index most_rows(Index width) {
+  return std::min(Index{1} << 22, (Index{1} << 25) / std::max<Index>(1, width));
+}
 
 // Every sum of a row of `a` and one of `b` that can stand at one place; nullopt when there are more
 // than `limit` pairs. Exact when the sums of doubles are.

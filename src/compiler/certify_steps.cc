@@ -87,7 +87,6 @@ std::optional<Vector> common_slopes(const Reading& reading) {
 
 // A bank's parts as one.
 void merge_parts(Reading& reading) {
-  constexpr Index kMaxRows = Index{1} << 22;
   if (reading.parts.size() < 2 || !std::ranges::all_of(reading.parts, &Part::listed)) return;
   const std::optional<Vector> slopes = common_slopes(reading);
   if (!slopes) return;
@@ -97,9 +96,10 @@ void merge_parts(Reading& reading) {
     RowSet own(1);
     for (Index i = 0; i < part.rows.size(); ++i)
       own.add(part.rows.row(i).first(1), part.rows.place(i));
-    form = sums(*form, own, kMaxRows);
+    form = sums(*form, own, most_rows(1));
     if (!form) return;
   }
+  if (form->size() > most_rows(reading.width())) return;
   Part merged;
   merged.rows = RowSet(reading.width());
   for (Index i = 0; i < form->size(); ++i) {
@@ -176,7 +176,7 @@ void Accumulator::add(const Unit& unit, double value) {
     const double added = output.weight * value;
     if (unit.kind == Unit::Kind::kAnalog)
       rounded_ = "a unit whose input is not exact is no step (biases whole, at most 0 and 1 apart)";
-    else if (precision_.round(added) != added || precision_.round(sum + added) != sum + added)
+    else if (!precision_.exact_product(output.weight, value) || !precision_.exact_sum(sum, added))
       rounded_ = "a sum is rounded";
     sum += added;
     error_ += std::abs(output.weight) * unit.error;
@@ -196,7 +196,7 @@ void Accumulator::add_step(const Unit& unit, const Output& output) {
   if (!power_of_two(weight))
     rounded_ = "a step's weight is no power of two";
   else if (std::abs(sum) > size * room || unit_of(sum) < size * unit.ulp ||
-           precision_.round(sum + weight) != sum + weight)
+           !precision_.exact_sum(sum, weight))
     rounded_ = "a step's bias is small beside the sum that it adds to";
   sum += weight;
   magnitude_ += 2 * size * group_.reading.magnitude[unit.column];

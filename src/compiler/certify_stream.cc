@@ -261,6 +261,18 @@ double Precision::round(double value) const {
   return single ? static_cast<double>(static_cast<float>(value)) : value;
 }
 
+bool Precision::exact_sum(double a, double b) const {
+  const double sum = a + b;
+  const double most = std::abs(a) < std::abs(b) ? b : a;
+  const double least = std::abs(a) < std::abs(b) ? a : b;
+  return sum - most == least && round(sum) == sum;  // the difference is exact (Dekker)
+}
+
+bool Precision::exact_product(double a, double b) const {
+  const double product = a * b;
+  return std::fma(a, b, -product) == 0 && round(product) == product;
+}
+
 Precision precision_of(model::Dtype dtype) {
   Precision made;
   made.single = dtype == model::Dtype::kF32;
@@ -300,9 +312,7 @@ std::vector<long double> listed_values(const model::Slice& slice) {
                                     static_cast<long double>(fraction->den)
                               : static_cast<long double>(number->to_double()));
   }
-  std::ranges::sort(values);
-  const auto repeated = std::ranges::unique(values);
-  values.erase(repeated.begin(), repeated.end());
+  sort_distinct(values);
   return values;
 }
 

@@ -28,7 +28,10 @@ struct Precision {
   // Stability of Numerical Algorithms, lemma 3.1). Infinite where the bound breaks down.
   [[nodiscard]] double gamma(double roundings) const;
   [[nodiscard]] double round(double value) const;  // to the nearest number of the dtype
-  bool single = true;                              // float32
+  // The dtype holds a + b, or a b, as it is. Both are numbers of the dtype.
+  [[nodiscard]] bool exact_sum(double a, double b) const;
+  [[nodiscard]] bool exact_product(double a, double b) const;
+  bool single = true;  // float32
 };
 [[nodiscard]] Precision precision_of(model::Dtype dtype);
 

@@ -182,7 +182,10 @@ class GroupCheck {
       sum.clear();
       for (const Walk::On& unit : on) sum.add(group_.units[unit.unit], unit.value);
       if (!sum.exact()) fault_ = "rows are rounded: " + sum.rounded();
-      for (Index c = 0; c < width; ++c) row[c] = stream_.precision.round(base[c] + sum.sum()[c]);
+      for (Index c = 0; c < width; ++c) {
+        row[c] = base[c] + sum.sum()[c];
+        if (!stream_.precision.exact_sum(base[c], sum.sum()[c])) fault_ = "rows are rounded";
+      }
       const Index value = features.find({row.data(), static_cast<std::size_t>(width)});
       if (value < 0 && fault_.empty()) fault_ = "can hold a row that it does not list";
       if (!fault_.empty()) return false;
@@ -208,15 +211,13 @@ class GroupCheck {
       const double value = base + sum.sum()[0];
       values.push_back(value);
       double error = sum.error();
-      if (error > 0 || stream_.precision.round(value) != value)
+      if (error > 0 || !stream_.precision.exact_sum(base, sum.sum()[0]))
         error += 2 * stream_.precision.roundoff * (std::abs(value) + error);
       bound = std::max(bound, error);
       return true;
     });
     if (!complete || !walk.fault().empty()) return complete;
-    std::ranges::sort(values);
-    const auto repeated = std::ranges::unique(values);
-    values.erase(repeated.begin(), repeated.end());
+    sort_distinct(values);
     const Outcomes outcomes{values, values.front(), values.back(), 0};
     const Written written = check_scalar(slice_, index_, outcomes, bound, stream_);
     fault_ = written.fault;
@@ -244,7 +245,7 @@ class GroupCheck {
 std::string stray_output(const model::Mlp& mlp, const Stream& stream, std::uint32_t step) {
   for (Index c = 0; c < mlp.w_out.cols(); ++c) {
     const Column& column = stream.columns[static_cast<std::size_t>(c)];
-    if (mlp.w_out.col(c).isZero(0)) continue;
+    if (zero_columns(mlp.w_out, c, 1)) continue;
     if (column.slice < 0 || column.first_step != step)
       return "units write column " + std::to_string(c) + ", which is not of this layer";
   }

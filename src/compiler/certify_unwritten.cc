@@ -5,9 +5,9 @@ namespace rasp::compiler::checker {
 namespace {
 
 bool writes(const model::Layer& layer, bool attention, Index begin, Index width) {
-  if (!attention) return !layer.mlp.w_out.middleCols(begin, width).isZero(0);
+  if (!attention) return !zero_columns(layer.mlp.w_out, begin, width);
   for (const model::Head& head : layer.heads)
-    if (!head.wo.middleCols(begin, width).isZero(0)) return true;
+    if (!zero_columns(head.wo, begin, width)) return true;
   return false;
 }
 

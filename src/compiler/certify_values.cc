@@ -9,7 +9,6 @@ namespace rasp::compiler::checker {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr Index kMaxRows = Index{1} << 20;
 using Kind = Selection::Kind;
 
 bool power_of_two(double value) { return unit_of(value) == std::abs(value); }
@@ -39,7 +38,7 @@ RowSet single_row(const Vector& row) {
 std::optional<RowSet> token_rows(const Writer& writer) {
   std::optional<RowSet> all = single_row(writer.values->constant * writer.output);
   for (const Part& part : writer.values->parts) {
-    all = sums(*all, times(part.rows, writer.output), kMaxRows);
+    all = sums(*all, times(part.rows, writer.output), most_rows(all->width()));
     if (!all) return std::nullopt;
   }
   return all;
@@ -113,7 +112,7 @@ Written check_categorical(const model::Slice& slice, std::int32_t index,
     if (!exact_rows(writer, stream, unit, magnitude)) return fault("rows are rounded");
     bool alike = true;
     const std::optional<RowSet> added = added_rows(writer, stream.causal, alike);
-    if (added) rows = sums(*rows, *added, kMaxRows);
+    if (added) rows = sums(*rows, *added, most_rows(width));
     if (!added || !rows) return fault("too many rows to check");
     if (kind == Kind::kMean && !writer.selection->one_key && !alike)
       written.detail = "queries that select unequal values are taken to be undefined";

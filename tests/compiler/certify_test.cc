@@ -4,7 +4,6 @@
 #include <functional>
 #include <limits>
 #include <random>
-#include <source_location>
 
 #include "../model/random_model.h"
 #include "compiler/compiler.h"
@@ -34,8 +33,8 @@ std::string printed(const Certificate& certificate) {
 
 // The model with one change no longer certifies, and a line says so.
 void expect_broken(const Model& model, const std::function<void(Model&)>& change,
-                   const std::source_location& from = std::source_location::current()) {
-  const ::testing::ScopedTrace trace(from.file_name(), static_cast<int>(from.line()), "change");
+                   int line = __builtin_LINE()) {
+  const ::testing::ScopedTrace trace(__FILE__, line, "change");
   Model changed = model;
   change(changed);
   const Certificate certificate = certify(changed);
