@@ -17,78 +17,97 @@ using model::Slice;
 constexpr std::string_view kWidthOf = "width of ";
 constexpr double kRoundingShare = 1e-4;  // of a value: far above rounding, far below any gap
 
-// The nodes that the subject's answer is made of, by what slices call them: their name (or
-// expression) and place.
-class Names {
+// The nodes that the subject's answer is made of, by what slices call them: their expression (or
+// name) and place.
+class Nodes {
  public:
-  explicit Names(const Subject& subject) {
-    std::map<NodeId, std::string> given;
-    for (const compiler::NamedNode& named : subject.names) given.emplace(named.node, named.name);
+  explicit Nodes(const Subject& subject) : subject_(&subject) {
+    for (const compiler::NamedNode& named : subject.names) names_.emplace(named.node, named.name);
     const std::array<NodeId, 1> roots{subject.node};
     for (const NodeId node : graph::reachable(subject.graph, roots)) {
       const std::string origin = compiler::place_in_model(
           subject.sources, subject.graph[subject.node].span, subject.graph[node].span);
       add(graph::expression(subject.graph, node), origin, node);
-      if (const auto found = given.find(node); found != given.end()) {
+      if (const auto found = names_.find(node); found != names_.end()) {
         add(found->second, origin, node);
       }
     }
   }
 
-  [[nodiscard]] NodeId find(std::string_view name, const std::string& origin) const {
-    const auto found = nodes_.find({std::string(name), origin});
+  [[nodiscard]] NodeId find(std::string_view label, const std::string& origin) const {
+    const auto found = nodes_.find({std::string(label), origin});
     return found == nodes_.end() ? graph::kNoNode : found->second;
+  }
+  // For people: the source's name for it, and the exact place.
+  [[nodiscard]] std::string name(NodeId node) const {
+    const auto found = names_.find(node);
+    return found != names_.end() ? found->second : graph::expression(subject_->graph, node);
+  }
+  [[nodiscard]] std::string place(NodeId node) const {
+    return subject_->sources.describe(subject_->graph[node].span);
   }
 
  private:
-  void add(const std::string& name, const std::string& origin, NodeId node) {
-    const auto [at, is_new] = nodes_.try_emplace({name, origin}, node);
-    if (!is_new && at->second != node)
-      at->second = graph::kNoNode;  // two nodes of one name: neither
+  void add(const std::string& label, const std::string& origin, NodeId node) {
+    const auto [at, is_new] = nodes_.try_emplace({label, origin}, node);
+    if (!is_new && at->second != node) at->second = graph::kNoNode;  // two of one label: neither
   }
 
+  const Subject* subject_;
+  std::map<NodeId, std::string> names_;
   std::map<std::pair<std::string, std::string>, NodeId> nodes_;
 };
 
 using Elements = std::vector<std::optional<value::Atom>>;
 
-// What a slice should hold at every token; empty when nobody knows.
+// What a slice should hold.
+struct Meaning {
+  std::string name;
+  std::string origin;
+  Elements elements;  // at every token; empty when nobody knows
+};
+
 class Meanings {
  public:
   Meanings(const Subject& subject, const value::Sequence& input)
-      : subject_(&subject), names_(subject), input_(&input) {
+      : subject_(&subject), nodes_(subject), input_(&input) {
     options_.causal = subject.model.causal;
   }
 
-  [[nodiscard]] Elements of(const Slice& slice) const {
-    if (slice.encoding == Slice::Encoding::kFlag) return {};
-    if (slice.first_step == 0) return of_embedding(slice);
-    if (const NodeId node = names_.find(slice.name, slice.origin); node != graph::kNoNode) {
-      if (subject_->graph.is_selector(node)) return {};
-      interpreter::Evaluator evaluator(subject_->graph, {node}, options_);
-      return evaluator.run(*input_) ? evaluator.elements(node) : Elements{};
+  [[nodiscard]] Meaning of(const Slice& slice) const {
+    Meaning meaning{slice.name, slice.origin, {}};
+    if (slice.encoding == Slice::Encoding::kFlag) return meaning;
+    if (slice.first_step == 0) {
+      meaning.elements = of_embedding(slice);
+      return meaning;
     }
-    if (!slice.name.starts_with(kWidthOf)) return {};
-    const NodeId node = names_.find(slice.name.substr(kWidthOf.size()), slice.origin);
-    if (node == graph::kNoNode || !subject_->graph.is_selector(node)) return {};
-    return widths(node);
+    const bool is_width = slice.name.starts_with(kWidthOf);
+    const NodeId node =
+        nodes_.find(is_width ? slice.name.substr(kWidthOf.size()) : slice.name, slice.origin);
+    if (node == graph::kNoNode || subject_->graph.is_selector(node) != is_width) return meaning;
+    meaning.name = (is_width ? std::string(kWidthOf) : "") + nodes_.name(node);
+    meaning.origin = nodes_.place(node);
+    meaning.elements = is_width ? widths(node) : elements(node);
+    return meaning;
   }
 
  private:
   // Slices of the embedding hold the token as it is, or the position.
   [[nodiscard]] Elements of_embedding(const Slice& slice) const {
     Elements elements;
+    const bool is_position = slice.name == "indices";
     for (std::size_t i = 0; i < input_->size(); ++i) {
-      if (slice.name == "indices") {
-        elements.emplace_back(value::make_int(static_cast<std::int64_t>(i)));
-      } else {
-        elements.emplace_back((*input_)[i]);
-      }
+      elements.emplace_back(is_position ? value::make_int(static_cast<std::int64_t>(i))
+                                        : (*input_)[i]);
     }
-    const auto& tokens = subject_->model.vocabulary;
-    const bool of_tokens = std::ranges::equal(
-        slice.values, tokens, [](const auto& a, const auto& b) { return value::identical(a, b); });
-    return slice.name == "indices" || of_tokens ? elements : Elements{};
+    const bool is_token =
+        std::ranges::equal(slice.values, subject_->model.vocabulary, value::AtomIdentical());
+    return is_position || is_token ? elements : Elements{};
+  }
+
+  [[nodiscard]] Elements elements(NodeId node) const {
+    interpreter::Evaluator evaluator(subject_->graph, {node}, options_);
+    return evaluator.run(*input_) ? evaluator.elements(node) : Elements{};
   }
 
   [[nodiscard]] Elements widths(NodeId selector) const {
@@ -104,7 +123,7 @@ class Meanings {
   }
 
   const Subject* subject_;
-  Names names_;
+  Nodes nodes_;
   const value::Sequence* input_;
   interpreter::Options options_;
 };
@@ -146,27 +165,23 @@ std::optional<std::string> wrong(const Slice& slice, const model::Vector& column
   return shown ? shown : numbers_text(columns);
 }
 
-Divergence at(const Slice& slice) {
-  Divergence result;
-  result.layer = static_cast<std::int32_t>((slice.first_step + 1) / 2) - 1;
-  result.slice = slice.name;
-  result.origin = slice.origin;
-  return result;
-}
-
 std::optional<Divergence> check(const Slice& slice, const model::Matrix& stream,
-                                const Elements& elements) {
+                                const Meaning& meaning) {
   const auto width = static_cast<Eigen::Index>(slice.end - slice.begin);
   const auto columns = [&](std::size_t row) -> model::Vector {
     return stream.row(static_cast<Eigen::Index>(row)).segment(slice.begin, width);
   };
-  Divergence result = at(slice);
+  Divergence result;
+  result.layer = static_cast<std::int32_t>((slice.first_step + 1) / 2) - 1;
+  result.slice = meaning.name;
+  result.origin = meaning.origin;
   if (slice.bos_value.size() == width && width > 0 && !near(columns(0), slice.bos_value)) {
     result.at_bos = true;
     result.expected = numbers_text(slice.bos_value);
     result.got = numbers_text(columns(0));
     return result;
   }
+  const Elements& elements = meaning.elements;
   for (std::size_t i = 0; width > 0 && i < elements.size(); ++i) {
     if (!elements[i]) continue;  // undefined: the columns may hold anything
     auto got = wrong(slice, columns(i + 1), *elements[i]);

@@ -23,7 +23,7 @@ struct Subject {
   const graph::Graph& graph;
   graph::NodeId node;  // an s-op, or a selector where the model's decoder is a pattern
   const model::Model& model;
-  // By which slices are told apart (those the model was compiled with); only explanations need it.
+  // What the source calls its nodes: for explanations.
   const std::vector<compiler::NamedNode>& names;
   const SourceMap& sources;
 };
