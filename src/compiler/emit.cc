@@ -110,7 +110,7 @@ class Emitter {
       const Encoding& encoding = encoded_.vars[term.var];
       const std::uint32_t begin = layout_.begin[term.var];
       const auto put = [&](std::size_t column, double weight) {
-        weights[begin + column] += weight;
+        weights[static_cast<Eigen::Index>(begin + column)] += weight;
         bos -= weight * at_bos(term.var, column);
       };
       if (circuit_.vars[term.var].scalar) {
