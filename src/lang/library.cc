@@ -1,11 +1,17 @@
 #include "lang/library.h"
 
+#include <algorithm>
+#include <array>
+
 #include "lang/scope.h"
 #include "lang/session.h"
 
 namespace rasp::lang {
 
 namespace {
+
+constexpr std::array<std::string_view, 5> kCore = {"basics", "counting", "numbers", "positions",
+                                                   "sorting"};
 
 [[nodiscard]] bool is_name_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -34,9 +40,12 @@ std::vector<std::string> defined_names(std::string_view text) {
   return names;
 }
 
+bool is_core(std::string_view module) { return std::ranges::find(kCore, module) != kCore.end(); }
+
 LibraryIndex library_index() {
   LibraryIndex index;
   for (const LibraryModule& module : library()) {
+    if (!is_core(module.name)) continue;
     for (std::string& name : defined_names(module.text)) {
       if (!is_private(name)) index.emplace(std::move(name), &module);
     }

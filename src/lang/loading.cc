@@ -112,11 +112,18 @@ void hand_on(Machine& m, const Scope& from, Scope& to) {
   for (const auto* entry : entries) assign(m, to, entry->first, entry->second);
 }
 
+// What asks must not change with who answers: a file of puzzles does not see its loader's names.
+[[nodiscard]] bool asks(const syntax::Program& program) {
+  return std::ranges::any_of(program.statements, [](const syntax::Statement& s) {
+    return s.kind == syntax::StatementKind::kPuzzle;
+  });
+}
+
 [[nodiscard]] Result<void> run_loaded(Machine& m, Scope& into, const ProgramRef& program,
                                       const fs::path& directory, const std::string& name,
                                       const Span& span) {
   if (!m.meter.has_stack()) return fail(Meter::too_deep(span));
-  auto scope = std::make_unique<Scope>(&into, true);
+  auto scope = std::make_unique<Scope>(asks(*program) ? &m.base : &into, true);
   Context context{.program = &program, .scope = scope.get(), .directory = &directory};
   if (auto done = run_file(m, context, *program); !done) {
     if (span.valid()) m.trail.push_back(note(span, "while loading " + in_quotes(name) + " here"));
@@ -147,8 +154,39 @@ void hand_on(Machine& m, const Scope& from, Scope& to) {
   return fs::exists(path, code);
 }
 
-// The names of a library module are there without loading: the text has only to exist.
-[[nodiscard]] bool is_module(std::string_view path) { return library_text(path).has_value(); }
+[[nodiscard]] Result<ProgramRef> program_of_module(Machine& m, const std::string& name,
+                                                   std::string_view text, const Span& span) {
+  if (const auto known = m.parsed.find(name); known != m.parsed.end()) return known->second;
+  RASP_CHECK_OK(m.meter.charge(text.size() / 16, span));
+  syntax::Parsed parsed = syntax::parse(m.sources, m.sources.add(name, std::string(text)));
+  if (!parsed.ok()) return tl::make_unexpected(parsed.diagnostics.front());
+  auto program = std::make_shared<const syntax::Program>(std::move(parsed.program));
+  m.parsed.emplace(name, program);
+  return program;
+}
+
+// Runs a module of the library beside the user's names, not among them: what the user calls
+// `tokens` does not reach it.
+[[nodiscard]] Result<void> load_module(Machine& m, Scope& into, std::string_view module,
+                                       std::string_view text, const Span& span) {
+  if (is_core(module)) return {};  // its names are there
+  const std::string name = "stdlib/" + std::string(module) + ".rasp";
+  RASP_CHECK_OK(check_cycle(m, name, span));
+  RASP_TRY(const ProgramRef program, program_of_module(m, name, text, span));
+  if (!m.meter.has_stack()) return fail(Meter::too_deep(span));
+  auto scope = std::make_unique<Scope>(&m.base, true);
+  const fs::path nowhere;
+  Context context{.program = &program, .scope = scope.get(), .directory = &nowhere};
+  context.library = true;
+  m.loading.emplace_back(name);
+  auto done = run_file(m, context, *program);
+  m.loading.pop_back();
+  RASP_CHECK_OK(std::move(done));
+  RASP_CHECK_OK(m.meter.charge(10 * scope->names().size() + 10, span));
+  hand_on(m, *scope, into);
+  if (scope->captured) m.kept.push_back(std::move(scope));
+  return {};
+}
 
 [[nodiscard]] Diagnostic not_found(const std::vector<fs::path>& tried, const std::string& path,
                                    const Span& span) {
@@ -190,6 +228,9 @@ Result<void> load(Machine& m, const Context& c, std::string_view path, const Spa
     return fail(ErrorKind::kLoad, span, "this is not the name of a file");
   }
   const std::string text(path);
+  const std::optional<std::string_view> module = library_text(path);
+  // The library loads itself alone, whatever lies in the working directory.
+  if (c.library && module) return load_module(m, *c.scope, path, *module, span);
   std::vector<fs::path> tried;
   for (const fs::path& directory : {*c.directory, m.options.working_directory}) {
     fs::path candidate = directory / (text.ends_with(".rasp") ? text : text + ".rasp");
@@ -199,7 +240,7 @@ Result<void> load(Machine& m, const Context& c, std::string_view path, const Spa
     }
     tried.push_back(std::move(candidate));
   }
-  if (is_module(path)) return {};
+  if (module) return load_module(m, *c.scope, path, *module, span);
   return fail(not_found(tried, text, span));
 }
 

@@ -95,6 +95,12 @@ void add_names(const Scope& scope, std::vector<std::string>& names) {
   for (const auto& entry : scope.names()) names.push_back(entry.first);
 }
 
+// A puzzle frees its name: whoever solves it defines what the library may have already.
+[[nodiscard]] bool is_asked_for(const Machine& m, std::string_view name) {
+  const auto asks = [&](const KnownPuzzle& known) { return known.puzzle.name.text == name; };
+  return std::ranges::any_of(m.puzzles, asks);
+}
+
 }  // namespace
 
 Result<const Binding*> find_base(Machine& m, std::string_view name) {
@@ -159,7 +165,7 @@ Result<void> check_assignable(const Machine& m, std::string_view name, const Spa
     return fail(ErrorKind::kName, span, in_quotes(name) + " is built in and cannot be assigned",
                 hint);
   }
-  if (!shadows_library && m.index.contains(std::string(name))) {
+  if (!shadows_library && !is_asked_for(m, name) && m.index.contains(std::string(name))) {
     return fail(ErrorKind::kName, span,
                 in_quotes(name) + " belongs to the standard library and cannot be assigned", hint);
   }

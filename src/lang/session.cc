@@ -171,6 +171,32 @@ Outcome Session::load(const std::filesystem::path& path) {
   return outcome;
 }
 
+Outcome Session::run_apart(FileId file) {
+  Machine& m = state_->m;
+  Outcome outcome;
+  begin_run(m, false);
+  begin_statement(m);
+  const ProgramRef program = parse_into(m, file, outcome);
+  if (program == nullptr) return outcome;
+  const std::filesystem::path directory = directory_of(m, file);
+  enter_file(m, file);
+  auto scope = std::make_unique<Scope>(&m.base, true);
+  Context context{.program = &program, .scope = scope.get(), .directory = &directory};
+  for (const syntax::Statement& statement : program->statements) {
+    auto done = guarded(statement.span, [&]() -> Result<void> {
+      RASP_CHECK_OK(run_statement(m, context, statement));
+      return {};
+    });
+    if (done) continue;
+    undo(m);
+    report(m, std::move(done.error()), outcome);
+    return outcome;
+  }
+  move_to(m.remarks, outcome.diagnostics);
+  m.library_scopes.push_back(std::move(scope));
+  return outcome;
+}
+
 Outcome Session::check(FileId file) {
   Machine& m = state_->m;
   Outcome outcome;
@@ -255,6 +281,26 @@ void Session::reset() {
 const graph::Graph& Session::graph() const { return state_->m.graph; }
 
 const std::vector<KnownPuzzle>& Session::puzzles() const { return state_->m.puzzles; }
+
+Result<Value> Session::evaluate(const KnownPuzzle& puzzle, syntax::ExprId side) {
+  Machine& m = state_->m;
+  begin_run(m, false);
+  begin_statement(m);
+  const syntax::Name& name = puzzle.puzzle.name;
+  const Span& span = (*puzzle.program)[side].span;
+  auto scope = std::make_unique<Scope>(puzzle.scope);
+  if (const Binding* solution = m.global.find_here(name.text)) {
+    scope->bind(name.text, *solution);
+  } else if (side != puzzle.puzzle.vocabulary) {
+    return fail(ErrorKind::kName, name.span,
+                "there is no solution: nothing defines " + in_quotes(name.text));
+  }
+  const std::filesystem::path nowhere;
+  const Context context{.program = &puzzle.program, .scope = scope.get(), .directory = &nowhere};
+  auto value = guarded(span, [&] { return lang::evaluate(m, context, side); });
+  if (scope->captured) m.kept.push_back(std::move(scope));
+  return value;
+}
 
 std::vector<Session::Named> Session::named_nodes() const {
   const Machine& m = state_->m;

@@ -64,10 +64,14 @@ struct Event {
   Span span;
 };
 
-// A puzzle block, and the program that its expressions are in.
+class Scope;
+
+// A puzzle block, and the program and the scope that its expressions are in. While a session knows
+// a puzzle, its name may be defined even if the library has it.
 struct KnownPuzzle {
   syntax::Puzzle puzzle;
   std::shared_ptr<const syntax::Program> program;
+  Scope* scope = nullptr;  // owned by the session
 };
 
 struct Outcome {
@@ -94,6 +98,9 @@ class Session {
   // Like `load`: runs a file with its top-level events dropped, private names kept private, and an
   // `expect` that does not hold a warning.
   Outcome load(const std::filesystem::path& path);
+  // Runs a text that sees the library and nothing of the user's, and of which only the puzzles are
+  // kept: the user's names cannot change what those mean.
+  Outcome run_apart(FileId file);
   // Syntax and static checks only: parses, resolves names (those in functions that nothing calls as
   // well) and builds the graph without evaluating on any input. Goes on after an error, so that the
   // outcome holds all it could find, and leaves the session as it was.
@@ -111,6 +118,11 @@ class Session {
   [[nodiscard]] const graph::Graph& graph() const;
   // The latest of each name, in the order of their first appearance.
   [[nodiscard]] const std::vector<KnownPuzzle>& puzzles() const;
+
+  // One side of a puzzle's `expect` or `spec`, or its vocabulary. It is read where the puzzle
+  // stands: of what the user defined it sees the puzzle's own name only (an error when there is
+  // none), so that a solution cannot change what it is compared with.
+  [[nodiscard]] Result<Value> evaluate(const KnownPuzzle& puzzle, syntax::ExprId side);
 
   // The latest name given to each node (user's names before the library's), for pictures, heads and
   // slices.

@@ -248,10 +248,11 @@ using syntax::StatementKind;
     return other.puzzle.name.text == puzzle.name.text;
   };
   if (const auto old = std::ranges::find_if(m.puzzles, same); old != m.puzzles.end()) {
-    *old = {puzzle, *c.program};
+    *old = {puzzle, *c.program, c.scope};
   } else {
-    m.puzzles.push_back({puzzle, *c.program});
+    m.puzzles.push_back({puzzle, *c.program, c.scope});
   }
+  c.scope->captured = true;
   if (c.telling == Telling::kNone) return Flow::kNext;
   RASP_CHECK_OK(tell(m, c,
                      {.kind = Event::Kind::kPuzzle,
