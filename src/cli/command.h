@@ -18,6 +18,7 @@ using Arguments = std::vector<std::string>;
 [[nodiscard]] int compile_command(const Arguments& arguments, Output& output);
 [[nodiscard]] int exec_command(const Arguments& arguments, Output& output);
 [[nodiscard]] int verify_command(const Arguments& arguments, Output& output);
+[[nodiscard]] int inspect_command(const Arguments& arguments, Output& output);
 [[nodiscard]] int certify_command(const Arguments& arguments, Output& output);
 
 // The whole command line, without the program's name.

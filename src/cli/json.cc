@@ -47,6 +47,18 @@ std::string json_matrix(const interpreter::Matrix& matrix) {
   return text + "]";
 }
 
+std::string json_matrix(const model::Matrix& matrix) {
+  std::string text = "[";
+  for (Eigen::Index row = 0; row < matrix.rows(); ++row) {
+    text += row == 0 ? "[" : ", [";
+    for (Eigen::Index column = 0; column < matrix.cols(); ++column) {
+      text += (column == 0 ? "" : ", ") + json_real(matrix(row, column));
+    }
+    text += "]";
+  }
+  return text + "]";
+}
+
 std::string json_real(double value) {
   return std::isfinite(value) ? nlohmann::json(value).dump() : "null";
 }

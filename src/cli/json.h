@@ -10,6 +10,7 @@
 #include "base/source.h"
 #include "cli/input.h"
 #include "interpreter/interpreter.h"
+#include "model/model.h"
 #include "value/atom.h"
 
 namespace rasp::cli {
@@ -23,6 +24,7 @@ namespace rasp::cli {
 [[nodiscard]] std::string json_input(const Example& example);
 // One string of 0 and 1 a query.
 [[nodiscard]] std::string json_matrix(const interpreter::Matrix& matrix);
+[[nodiscard]] std::string json_matrix(const model::Matrix& matrix);  // a list a row
 [[nodiscard]] std::string json_real(double value);  // "null" where it is not finite
 
 // {"error": {...}} or {"warning": {...}}, {"note": {...}}; file, line and column are null where

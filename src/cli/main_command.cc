@@ -23,6 +23,7 @@ constexpr Entry kEntries[] = {
     {"compile", "compile an s-op to transformer weights", compile_command},
     {"verify", "compare an s-op's weights with the interpreter", verify_command},
     {"exec", "run a compiled model", exec_command},
+    {"inspect", "show what is in a compiled model", inspect_command},
     {"certify", "check a compiled model from its weights", certify_command},
 };
 

@@ -101,18 +101,6 @@ std::string attention_text(const model::Head& head, const Example& input,
   return text;
 }
 
-std::string matrix_json(const model::Matrix& matrix) {
-  std::string text = "[";
-  for (Eigen::Index row = 0; row < matrix.rows(); ++row) {
-    text += row == 0 ? "[" : ", [";
-    for (Eigen::Index column = 0; column < matrix.cols(); ++column) {
-      text += (column == 0 ? "" : ", ") + json_real(matrix(row, column));
-    }
-    text += "]";
-  }
-  return text + "]";
-}
-
 std::string slices_json(const model::Model& model, const model::Matrix& stream,
                         std::size_t layers_done) {
   std::string text = "[";
@@ -156,7 +144,7 @@ std::string trace_json(const model::Model& model, const runtime::Trace& trace) {
       heads += JsonObject()
                    .text("name", head.name)
                    .text("origin", head.origin)
-                   .add("attention", matrix_json(trace.attention[i][j]))
+                   .add("attention", json_matrix(trace.attention[i][j]))
                    .str();
     }
     layers += ", " + JsonObject()

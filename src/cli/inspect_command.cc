@@ -1,0 +1,148 @@
+// rasp inspect.
+#include "cli/command.h"
+#include "cli/json.h"
+#include "cli/models.h"
+#include "cli/workspace.h"
+#include "visual/inspect.h"
+
+namespace rasp::cli {
+namespace {
+
+constexpr std::size_t kTerminalValues = 16;  // what of an axis fits a screen
+constexpr std::size_t kFileValues = 256;
+
+std::string strings_json(const std::vector<std::string>& texts) {
+  return json_list(texts, [](const std::string& text) { return json_string(text); });
+}
+
+std::string slice_json(const model::Model& model, std::int32_t slice) {
+  return slice == visual::kAny ? "null"
+                               : json_string(model.slices[static_cast<std::size_t>(slice)].name);
+}
+
+std::string qk_json(const model::Model& model, const visual::QkTable& qk) {
+  JsonObject object;
+  object.add("query", slice_json(model, qk.query_slice))
+      .add("key", slice_json(model, qk.key_slice))
+      .add("query_values", strings_json(qk.queries.labels))
+      .add("key_values", strings_json(qk.keys.labels))
+      .add("logits", json_matrix(qk.logits))
+      .add("bos", qk.bos.empty() ? "null" : json_list(qk.bos, json_real));
+  return object.str();
+}
+
+std::string ov_json(const model::Model& model, const visual::OvTable& ov) {
+  return JsonObject()
+      .add("key", slice_json(model, ov.key_slice))
+      .add("writes", slice_json(model, ov.target_slice))
+      .add("key_values", strings_json(ov.keys.labels))
+      .add("columns", json_matrix(ov.written))
+      .add("gives", strings_json(ov.meaning))
+      .text("bos_alone", ov.when_bos)
+      .str();
+}
+
+std::string head_json(const model::Model& model, std::size_t layer, std::size_t index,
+                      std::size_t limit) {
+  const model::Head& head = model.layers[layer].heads[index];
+  const visual::HeadView view = visual::view_head(model, layer, index, limit);
+  return JsonObject()
+      .text("name", head.name)
+      .text("origin", head.origin)
+      .text("kind", visual::name_of(view.kind))
+      .add("d_qk", std::to_string(head.wq.cols()))
+      .add("d_v", std::to_string(head.wv.cols()))
+      .add("qk", json_list(view.qk, [&](const auto& qk) { return qk_json(model, qk); }))
+      .add("ov", json_list(view.ov, [&](const auto& ov) { return ov_json(model, ov); }))
+      .str();
+}
+
+std::string layer_json(const model::Model& model, std::size_t layer, std::size_t limit) {
+  std::string heads = "[";
+  for (std::size_t h = 0; h < model.layers[layer].heads.size(); ++h) {
+    heads += (h > 0 ? ", " : "") + head_json(model, layer, h, limit);
+  }
+  const visual::MlpView mlp = visual::view_mlp(model, layer);
+  const auto names = [&](const std::vector<std::int32_t>& slices) {
+    return json_list(slices, [&](std::int32_t slice) { return slice_json(model, slice); });
+  };
+  return JsonObject()
+      .add("heads", heads + "]")
+      .add("mlp", JsonObject()
+                      .add("units", std::to_string(mlp.units))
+                      .add("reads", names(mlp.reads))
+                      .add("writes", names(mlp.writes))
+                      .str())
+      .str();
+}
+
+std::string slice_json(const model::Slice& slice) {
+  return JsonObject()
+      .text("name", slice.name)
+      .text("origin", slice.origin)
+      .text("encoding", visual::name_of(slice.encoding))
+      .add("begin", std::to_string(slice.begin))
+      .add("end", std::to_string(slice.end))
+      .add("first_step", std::to_string(slice.first_step))
+      .add("values", json_atoms(slice.values))
+      .add("minimum", json_real(slice.minimum))
+      .add("maximum", json_real(slice.maximum))
+      .str();
+}
+
+std::string inspect_json(const model::Model& model, std::size_t limit) {
+  std::string layers = "[";
+  for (std::size_t l = 0; l < model.layers.size(); ++l) {
+    layers += (l > 0 ? ", " : "") + layer_json(model, l, limit);
+  }
+  double margin = std::numeric_limits<double>::infinity();
+  for (const model::CertificateLine& line : model.certificate.lines) {
+    margin = std::min(margin, line.margin);
+  }
+  return JsonObject()
+      .text("name", model.name)
+      .add("vocabulary", json_atoms(model.vocabulary))
+      .add("max_length", std::to_string(model.max_length))
+      .add("causal", model.causal ? "true" : "false")
+      .text("dtype", model.dtype == model::Dtype::kF32 ? "f32" : "f64")
+      .add("d_model", std::to_string(model.d_model))
+      .add("parameters", std::to_string(model.parameters()))
+      .add("certified", model.certificate.holds ? "true" : "false")
+      .add("margin", json_real(margin))
+      .add("logit_unit", json_real(visual::logit_unit(model)))
+      .add("slices",
+           json_list(model.slices, [](const model::Slice& slice) { return slice_json(slice); }))
+      .add("layers", layers + "]")
+      .str();
+}
+
+}  // namespace
+
+int inspect_command(const Arguments& arguments, Output& output) {
+  Syntax syntax(
+      "inspect MODEL [options]",
+      "Shows what is in a compiled model: the slices of its residual stream, and of every\n"
+      "head which values attend to which (QK) and what they write (OV).",
+      "rasp inspect reverse.safetensors\n"
+      "rasp inspect reverse.safetensors --json");
+  syntax.positional("MODEL", 1, 1)
+      .flag("full", "tables in full, whatever their size")
+      .flag("json", "print one JSON object");
+  const auto parsed = syntax.parse(arguments);
+  const Reporter reporter(output, parsed && parsed->has("json"));
+  if (!parsed) return reporter.usage(parsed.error());
+  if (parsed->has("help")) {
+    output.write(syntax.help());
+    return kDone;
+  }
+  const auto model = load_model(parsed->get("MODEL"), reporter);
+  if (!model) return kUsage;
+  const std::size_t limit = parsed->has("full")                      ? SIZE_MAX
+                            : is_terminal(1) && !parsed->has("json") ? kTerminalValues
+                                                                     : kFileValues;
+  output.write(reporter.json() ? inspect_json(*model, limit) + "\n"
+                               : visual::inspect_text(*model, {limit}));
+  return kDone;
+}
+
+}  // namespace rasp::cli
