@@ -1,9 +1,9 @@
 #include "compiler/circuit.h"
 
-#include "compiler/encode.h"
-
 #include <algorithm>
 #include <cmath>
+
+#include "compiler/encode.h"
 
 namespace rasp::compiler {
 
@@ -83,7 +83,8 @@ bool is_exact(const Circuit& circuit, const Form& form, double terms) {
 double error_of(const Circuit& circuit, const Form& form) {
   if (is_exact(circuit, form)) return 0;
   double error = 0;
-  // Every addend is rounded once as a product and once in the sum; a lone one with a power of two is not rounded at all.
+  // Every addend is rounded once as a product and once in the sum; a lone one with a power of two
+  // is not rounded at all.
   std::size_t roundings = form.offset != 0 ? 1 : 0;
   int exponent = 0;
   bool shifts = form.offset == 0 && form.terms.size() == 1;

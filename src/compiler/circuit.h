@@ -148,7 +148,8 @@ void add(Form& form, const Form& other, double scale);
 // The largest |value| the form can have, and how far the float sum can be from the exact value,
 // rounding of the coefficients and of the sum included.
 [[nodiscard]] double magnitude(const Circuit& circuit, const Form& form);
-// The largest sum of the |addends| of the form as it will be read: features are stored relative to one another.
+// The largest sum of the |addends| of the form as it will be read: features are stored relative to
+// one another.
 [[nodiscard]] double addends(const Circuit& circuit, const Form& form);
 [[nodiscard]] double error_of(const Circuit& circuit, const Form& form);
 // Every coefficient is a multiple of 2^-bits and every partial sum of `terms` such forms is exact.

@@ -164,14 +164,14 @@ VarId Lowering::scalar_of_head(IrId id) {
   const double most = addends(circuit_, output.form);
   const double n = circuit_.max_length;
   if (sink) {
-    // n terms of weight exp(-depth), each with the same relative error (the exponential's 4 ulp, 8 roundings), rounded
-    // with the product, n - 1 times in the sum and once in the division by a sum of 1 + n * exp(-depth); the scale
-    // exp(depth) is rounded too.
+    // n terms of weight exp(-depth), each with the same relative error (the exponential's 4 ulp, 8
+    // roundings), rounded with the product, n - 1 times in the sum and once in the division by a
+    // sum of 1 + n * exp(-depth); the scale exp(depth) is rounded too.
     const double value_error = error_of(circuit_, output.form);
     const double rounding = (n + 12) * u * 1.01;
     const double excess = n * std::exp(-kSinkDepth) * 1.01;
-    var.error = n * (value_error + (rounding + (excess > u ? excess + rounding : 0)) *
-                                       (most + value_error));
+    var.error = n * (value_error +
+                     (rounding + (excess > u ? excess + rounding : 0)) * (most + value_error));
   } else {
     output.bos = value::to_number(node.atom)->to_double();
     const double bound = std::max(most, std::abs(output.bos));

@@ -230,7 +230,8 @@ std::optional<IrId> positional_affine(Ir& ir, IrId sop) {
 
 namespace {
 
-// A selector that asks the same of every query and selects as many keys in sequences of every length.
+// A selector that asks the same of every query and selects as many keys in sequences of every
+// length.
 std::optional<IrId> constant_width(Ir& ir, IrId selector) {
   const IrNode& node = ir[selector];
   if (ir.causal() || node.kind != IrKind::kSelect || ir[node.args[1]].kind != IrKind::kConst) {

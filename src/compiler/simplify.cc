@@ -1,8 +1,8 @@
 #include "compiler/simplify.h"
 
-#include "compiler/unique.h"
-
 #include <array>
+
+#include "compiler/unique.h"
 
 namespace rasp::compiler {
 
@@ -172,9 +172,8 @@ IrId FloatTest::test_aggregate(const Node& node) {
   const IrId selector = values_[node.args[0]];
   const IrId width = make_width(ir_, selector);
   const IrId one = make_const(ir_, value::make_int(1));
-  const IrId several = selects_at_most_one(ir_, selector)
-                           ? constant(false)
-                           : make_map(ir_, Op::kGt, {width, one});
+  const IrId several =
+      selects_at_most_one(ir_, selector) ? constant(false) : make_map(ir_, Op::kGt, {width, one});
   const IrId of_value = tests_[node.args[1]];
   const IrId selected_float =
       make_exists(ir_, make_and(ir_, selector, make_select(ir_, of_value, constant(true), kEqual)));

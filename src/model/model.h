@@ -74,10 +74,10 @@ struct Layer {
 // How a row of y becomes an atom.
 struct Decoder {
   enum class Kind : std::uint8_t {
-    kArgmax,  // values[argmax(y[0 .. values.size()))]; y has one entry a value
-    kScalar,  // values[i] for the code i nearest to y[0]; or, when `codes` is empty, the rational
-              // p/q nearest to y[0] with 1 <= q <= max_denominator and minimum <= p/q <= maximum
-              // (the certificate proves it unique)
+    kArgmax,   // values[argmax(y[0 .. values.size()))]; y has one entry a value
+    kScalar,   // values[i] for the code i nearest to y[0]; or, when `codes` is empty, the rational
+               // p/q nearest to y[0] with 1 <= q <= max_denominator and minimum <= p/q <= maximum
+               // (the certificate proves it unique)
     kPattern,  // the answer is a selector: key k is selected by query q where the attention of head
                // `pattern_head` of layer `pattern_layer` is not 0
   };

@@ -208,7 +208,8 @@ std::optional<std::size_t> find(const Table& table, const Atom& atom) {
 std::optional<Type> sequence_type(std::span<const Atom> sequence) {
   TypeSet seen = 0;
   for (const Atom& atom : sequence) seen = static_cast<TypeSet>(seen | bit(type_of(atom)));
-  if ((seen & ~kNumericTypes) == 0) seen = std::bit_floor(seen);  // bools and ints pass for the wider type
+  if ((seen & ~kNumericTypes) == 0)
+    seen = std::bit_floor(seen);  // bools and ints pass for the wider type
   if (!std::has_single_bit(seen)) return std::nullopt;
   return static_cast<Type>(seen);
 }
