@@ -3,6 +3,7 @@
 // not 50 million.
 #pragma once
 
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -25,19 +26,29 @@ class ExampleValues {
   void clear();
 
  private:
-  // `root` in a graph of its own, in which s-ops with known values are tables indexed by position.
+  // What is known of a node on the input: its values, or why there are none.
+  struct Known {
+    value::Sequence values;
+    interpreter::Matrix matrix;
+    std::optional<Diagnostic> problem;  // then the node is undefined at position 0
+  };
+  // `root` in a graph of its own, in which known s-ops are tables indexed by position, and known
+  // selectors are made of such tables.
   struct Shortcut {
     graph::Graph graph;
     graph::NodeId root = graph::kNoNode;
   };
   [[nodiscard]] bool shorten(graph::NodeId root, Shortcut& shortcut) const;
+  [[nodiscard]] Result<graph::NodeId> stand_in(graph::NodeId id, Shortcut& shortcut) const;
+  [[nodiscard]] const Diagnostic* inherited_problem(graph::NodeId sop) const;
+  [[nodiscard]] Result<value::Sequence> compute(graph::NodeId sop);
   void use_input(const value::Sequence& input);
-  void remember(graph::NodeId sop, const value::Sequence& values);
+  void remember(graph::NodeId node, Known known, std::size_t bytes);
 
   const graph::Graph* graph_;
   interpreter::Options options_;
   value::Sequence input_;
-  std::unordered_map<graph::NodeId, value::Sequence> known_;
+  std::unordered_map<graph::NodeId, Known> known_;
   std::size_t bytes_ = 0;
 };
 
