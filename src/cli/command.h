@@ -18,6 +18,9 @@ using Arguments = std::vector<std::string>;
 [[nodiscard]] int compile_command(const Arguments& arguments, Output& output);
 [[nodiscard]] int exec_command(const Arguments& arguments, Output& output);
 [[nodiscard]] int verify_command(const Arguments& arguments, Output& output);
+[[nodiscard]] int verify_sop_command(const Arguments& arguments, Output& output);  // with --sop
+[[nodiscard]] int puzzles_command(const Arguments& arguments, Output& output);
+[[nodiscard]] int watch_command(const Arguments& arguments, Output& output);
 [[nodiscard]] int inspect_command(const Arguments& arguments, Output& output);
 [[nodiscard]] int certify_command(const Arguments& arguments, Output& output);
 

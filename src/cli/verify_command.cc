@@ -1,4 +1,4 @@
-// rasp verify.
+// rasp verify of an s-op.
 #include <chrono>
 #include <random>
 
@@ -9,44 +9,18 @@
 #include "cli/interrupt.h"
 #include "cli/json.h"
 #include "cli/models.h"
+#include "cli/progress_line.h"
 #include "cli/workspace.h"
 #include "verify/equivalence.h"
 
 namespace rasp::cli {
 namespace {
 
-constexpr double kSilentSeconds = 1;
-
 std::string seconds_text(double seconds) {
   char text[32];
   std::snprintf(text, sizeof text, "%.3g", seconds);
   return text;
 }
-
-// A line at a terminal that says how far the work is, once it takes long; it goes away in the end.
-class ProgressLine {
- public:
-  explicit ProgressLine(Output& output) : output_(&output), usable_(is_terminal(2)) {}
-  ~ProgressLine() {
-    if (shown_) output_->error("\r\x1b[K");
-  }
-  ProgressLine(const ProgressLine&) = delete;
-  ProgressLine& operator=(const ProgressLine&) = delete;
-
-  void show(const verify::Progress& progress) {
-    if (!usable_ || progress.seconds < kSilentSeconds) return;
-    shown_ = true;
-    const auto rate = static_cast<double>(progress.done) / progress.seconds;
-    output_->error("\r\x1b[K" + std::to_string(progress.done) + " of " +
-                   std::to_string(progress.total) + " inputs, " +
-                   std::to_string(static_cast<std::uint64_t>(rate)) + " a second");
-  }
-
- private:
-  Output* output_;
-  bool usable_;
-  bool shown_ = false;
-};
 
 std::string layer_text(std::int32_t layer) {
   return layer < 0 ? "the embedding" : "layer " + std::to_string(layer);
@@ -172,7 +146,7 @@ Result<verify::Options> verify_options(const Parsed& parsed) {
 
 }  // namespace
 
-int verify_command(const Arguments& arguments, Output& output) {
+int verify_sop_command(const Arguments& arguments, Output& output) {
   Syntax syntax("verify FILE --sop NAME --vocab V --max-len N [options]",
                 "Compiles an s-op and compares what its weights compute with what the interpreter\n"
                 "says: on every input where there are at most a million, else on random ones.\n"
@@ -215,7 +189,7 @@ int verify_command(const Arguments& arguments, Output& output) {
   options->interrupted = &catch_interrupts();
   const auto report = [&] {
     ProgressLine line(output);
-    options->progress = [&](const verify::Progress& progress) { line.show(progress); };
+    options->progress = [&](const verify::Progress& progress) { line.show(name, progress); };
     return verify::compare({workspace.session().graph(), *node, model, names, workspace.sources()},
                            *options);
   }();
