@@ -265,7 +265,7 @@ Form pick_form(const Circuit& circuit, const HeadOutput& output,
                const std::vector<double>& column) {
   const Var& target = circuit.vars[output.target];
   const auto at = [&](const std::optional<value::Atom>& value) {
-    if (!value) return 0.0;
+    if (!value) return column[0];  // read by nobody: any value will do
     for (std::size_t v = 0; v < target.values.size(); ++v) {
       if (value::identical(target.values[v], *value)) return column[v];
     }

@@ -191,9 +191,12 @@ VarId Lowering::scalar_of_head(IrId id) {
 
 Form Lowering::scaled_view(const View& view, double scale) {
   Form form;
+  // Where the node has no value nobody reads it, and it holds one that it could have.
+  const auto some = std::find_if(view.values.begin(), view.values.end(),
+                                 [](const auto& value) { return value.has_value(); });
   const auto number = [&](const std::optional<Atom>& value) {
-    if (!value) return 0.0;
-    const auto n = value::to_number(*value);
+    const auto& held = value || some == view.values.end() ? value : *some;
+    const auto n = held ? value::to_number(*held) : std::nullopt;
     return n ? scale * n->to_double() : 0.0;
   };
   if (view.var == kNoVar) {

@@ -168,7 +168,8 @@ void Lowering::output_categorical(IrId root) {
     } else {
       Term term{view.var, {}, 0.0};
       for (const auto& own : view.values) {
-        term.f.push_back(own && value::identical(*own, value) ? 1.0 : 0.0);
+        const Atom& held = own ? *own : decoder.values.front();  // undefined: any value will do
+        term.f.push_back(value::identical(held, value) ? 1.0 : 0.0);
       }
       form.terms.push_back(std::move(term));
     }

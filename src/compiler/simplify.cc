@@ -1,7 +1,5 @@
 #include "compiler/simplify.h"
 
-#include <array>
-
 #include "compiler/unique.h"
 
 namespace rasp::compiler {
@@ -70,6 +68,33 @@ IrId translate(const Graph& graph, const Node& node, const std::vector<IrId>& do
   return kNoIr;
 }
 
+// What the root needs, arguments first, in an order that the program's structure alone decides: not
+// the order in which a session happened to make the nodes.
+std::vector<NodeId> structural_order(const Graph& graph, NodeId root) {
+  struct Visit {
+    NodeId node;
+    std::size_t next_argument;
+  };
+  std::vector<bool> seen(std::size_t{root} + 1, false);
+  std::vector<NodeId> order;
+  std::vector<Visit> open{{root, 0}};
+  seen[root] = true;
+  while (!open.empty()) {
+    Visit& visit = open.back();
+    const auto arguments = graph[visit.node].arguments();
+    if (visit.next_argument == arguments.size()) {
+      order.push_back(visit.node);
+      open.pop_back();
+      continue;
+    }
+    const NodeId argument = arguments[visit.next_argument++];
+    if (seen[argument]) continue;
+    seen[argument] = true;
+    open.push_back({argument, 0});
+  }
+  return order;
+}
+
 // Whether the number a node gives is a float, as an s-op of bools. Needed because `aggregate` gives
 // an int where it selects one int and a float where it takes the mean of several.
 class FloatTest {
@@ -83,8 +108,7 @@ class FloatTest {
         tests_(values.size(), kNoIr) {}
 
   IrId of(NodeId root) {
-    const std::array<NodeId, 1> roots{root};
-    for (const NodeId id : graph::reachable(graph_, roots)) {
+    for (const NodeId id : structural_order(graph_, root)) {
       ir_.set_origin(id);
       const Node& node = graph_[id];
       if (!graph::is_selector(node.kind)) tests_[id] = test(node);
@@ -189,8 +213,7 @@ Simplified simplify(const Graph& graph, NodeId root, bool causal, std::uint32_t 
                     const std::vector<Atom>& vocabulary) {
   Simplified result{Ir(causal, max_length), kNoIr, kNoIr,
                     std::vector<IrId>(std::size_t{root} + 1, kNoIr)};
-  const std::array<NodeId, 1> roots{root};
-  for (const NodeId id : graph::reachable(graph, roots)) {
+  for (const NodeId id : structural_order(graph, root)) {
     result.ir.set_origin(id);
     result.of_node[id] = translate(graph, graph[id], result.of_node, result.ir);
   }

@@ -211,11 +211,12 @@ class RandomProgram {
       case 12:
         return {'n', "round(length * aggregate(full_s, @))", {number(d)}};
       case 13:
-        return {'n', "round((indices + 1) * aggregate(select(indices, indices, <=), @))",
-                {number(d)}};
+        return {
+            'n', "round((indices + 1) * aggregate(select(indices, indices, <=), @))", {number(d)}};
       case 14:
-        return {'n', "shift(@, " + std::to_string(static_cast<int>(pick(5)) - 2) + ", " +
-                         std::to_string(static_cast<int>(pick(4)) - 1) + ")",
+        return {'n',
+                "shift(@, " + std::to_string(static_cast<int>(pick(5)) - 2) + ", " +
+                    std::to_string(static_cast<int>(pick(4)) - 1) + ")",
                 {number(d)}};
       case 15:
         return chance(0.5) ? Expr{'n', "[2, -1, 0, 5][@ % 4]", {number(d)}}
@@ -249,13 +250,15 @@ class RandomProgram {
       case 6:
         return {'b', "has_focus(@)", {selector(d)}};
       case 7:
-        return {'b', chance(0.5) ? "(@ in [0, 2, 3])" : "(@ in [" + quoted() + "])",
+        return {'b',
+                chance(0.5) ? "(@ in [0, 2, 3])" : "(@ in [" + quoted() + "])",
                 {chance(0.5) ? number(d) : text(d)}};
       case 8:
         return {'b', chance(0.5) ? "contains(@, " + quoted() + ")" : "(@ == @[-1])",
                 repeated(text(d), d)};
       default:
-        return {'b', "aggregate(@, @, " + std::string(chance(0.5) ? "True" : "False") + ")",
+        return {'b',
+                "aggregate(@, @, " + std::string(chance(0.5) ? "True" : "False") + ")",
                 {one_key(d), boolean(d)}};
     }
   }
@@ -270,7 +273,8 @@ class RandomProgram {
       case 1:
         return {'t', "(@ if @ else @)", {text(d), boolean(d), text(d)}};
       case 2:
-        return {'t', "shift(@, " + std::to_string(static_cast<int>(pick(5)) - 2) + ", \"-\")",
+        return {'t',
+                "shift(@, " + std::to_string(static_cast<int>(pick(5)) - 2) + ", \"-\")",
                 {text(d)}};
       case 3:
         return {'t', "\"xyz\"[@ % 3]", {number(d)}};
@@ -320,7 +324,8 @@ class RandomProgram {
       case 4:
         return {'s', "select(@, @, " + comparison_sign() + ")", {text(d), text(d)}};
       case 5:
-        return {'s', "select(@, " + std::string(chance(0.5) ? "True" : "False") + ", ==)",
+        return {'s',
+                "select(@, " + std::string(chance(0.5) ? "True" : "False") + ", ==)",
                 {boolean(d)}};
       case 6:
         return {'s', "select(@, @, ==)", {boolean(d), boolean(d)}};

@@ -178,8 +178,8 @@ inline std::vector<value::Sequence> random_inputs(std::mt19937_64& random,
   while (inputs.size() < std::max(count, max_length)) {
     const std::size_t n = inputs.size() < max_length ? inputs.size() + 1 : pick(max_length) + 1;
     // Few distinct tokens now and then: ties, repetitions, everything equal.
-    const std::size_t distinct = pick(3) == 0 ? std::min<std::size_t>(2, vocabulary.size())
-                                              : vocabulary.size();
+    const std::size_t distinct =
+        pick(3) == 0 ? std::min<std::size_t>(2, vocabulary.size()) : vocabulary.size();
     const std::size_t from = pick(vocabulary.size());
     value::Sequence input;
     for (std::size_t i = 0; i < n; ++i) {
