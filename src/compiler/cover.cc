@@ -99,6 +99,10 @@ class Coverer {
     for (std::size_t d = 0; d < region.dims.size(); ++d) {
       if (may_split(region, d)) order.emplace_back(groups_of(region, d).size(), d);
     }
+    if (order.empty()) {
+      throw Refusal{kNoIr, "which of its parts are read cannot be told before they are",
+                    "write the conditions so that each is decided by what is always defined"};
+    }
     std::sort(order.begin(), order.end());
     for (const auto& [groups, d] : order) {
       std::vector<Box> boxes = split(region, d);
@@ -141,28 +145,52 @@ class Coverer {
                        [](std::uint32_t cell) { return cell == kUndefined; });
   }
 
-  static std::vector<Group> groups_of(const Region& region, std::size_t d) {
-    std::vector<Group> groups;
-    for (std::size_t row = 0; row < region.sizes[d]; ++row) {
-      auto cells = slice(region, d, row);
-      bool joined = false;
-      for (Group& group : groups) {
-        bool agree = true;
-        for (std::size_t i = 0; i < cells.size() && agree; ++i) {
-          agree =
-              cells[i] == kUndefined || group.slice[i] == kUndefined || cells[i] == group.slice[i];
+  // Which cells of a dimension's slices stand for a mixture of some other dimension.
+  [[nodiscard]] std::vector<bool> mixture_cells(const Region& region, std::size_t d) const {
+    std::vector<bool> mixed{false};
+    for (std::size_t i = 0; i < region.dims.size(); ++i) {
+      if (i == d) continue;
+      std::vector<bool> longer;
+      for (const bool cell : mixed) {
+        for (std::size_t row = 0; row < region.sizes[i]; ++row) {
+          longer.push_back(cell || (mixes_[region.dims[i]] && row + 1 == region.sizes[i]));
         }
-        if (!agree) continue;
-        for (std::size_t i = 0; i < cells.size(); ++i) {
-          if (group.slice[i] == kUndefined) group.slice[i] = cells[i];
-        }
-        group.rows[row] = true;
-        joined = true;
-        break;
       }
-      if (joined) continue;
-      groups.push_back({std::vector<bool>(region.sizes[d], false), std::move(cells)});
-      groups.back().rows[row] = true;
+      mixed = std::move(longer);
+    }
+    return mixed;
+  }
+
+  // Slices that agree may share a box, but not one that reads a dimension and one that relies on
+  // its mixture: together they could not be split any more.
+  static bool agree(const std::vector<std::uint32_t>& a, const std::vector<std::uint32_t>& b,
+                    const std::vector<bool>& mixed) {
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      if (a[i] == b[i]) continue;
+      if (mixed[i] || (a[i] != kUndefined && b[i] != kUndefined)) return false;
+    }
+    return true;
+  }
+
+  [[nodiscard]] std::vector<Group> groups_of(const Region& region, std::size_t d) const {
+    std::vector<Group> groups;
+    const std::vector<bool> mixed = mixture_cells(region, d);
+    // The dimension's own mixture is never defined where it may be split: it joins any group.
+    const std::size_t rows = region.sizes[d] - (mixes_[region.dims[d]] ? 1 : 0);
+    for (std::size_t row = 0; row < rows; ++row) {
+      auto cells = slice(region, d, row);
+      const auto group = std::find_if(groups.begin(), groups.end(), [&](const Group& known) {
+        return agree(cells, known.slice, mixed);
+      });
+      if (group == groups.end()) {
+        groups.push_back({std::vector<bool>(region.sizes[d], false), std::move(cells)});
+        groups.back().rows[row] = true;
+        continue;
+      }
+      for (std::size_t i = 0; i < cells.size(); ++i) {
+        if (group->slice[i] == kUndefined) group->slice[i] = cells[i];
+      }
+      group->rows[row] = true;
     }
     return groups;
   }
