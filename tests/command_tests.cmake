@@ -10,3 +10,8 @@ rasp_script_test(conformance.repl conformance/check_transcripts.py $<TARGET_FILE
 rasp_script_test(terminal cli/terminal_test.py $<TARGET_FILE:rasp>)
 rasp_script_test(streams cli/streams_test.py $<TARGET_FILE:rasp> ${PROJECT_SOURCE_DIR}/examples)
 rasp_unit_tests(cli rasp_cli)
+
+# Random sessions, for a few seconds; `repl_fuzz SECONDS [SEED]` by hand.
+add_executable(repl_fuzz fuzz/repl_fuzz.cc fuzz/repl_fuzz_main.cc)
+target_link_libraries(repl_fuzz PRIVATE rasp_cli)
+add_test(NAME fuzz.repl COMMAND repl_fuzz 3)

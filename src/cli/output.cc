@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -12,20 +11,20 @@ namespace rasp::cli {
 
 void Output::write(std::string_view text) {
   if (problem_ != 0 || text.empty()) return;
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) {
+  if (std::fwrite(text.data(), 1, text.size(), out_) != text.size()) {
     problem_ = errno != 0 ? errno : EIO;
   }
 }
 
 void Output::flush() {
-  if (problem_ == 0 && std::fflush(stdout) != 0) problem_ = errno != 0 ? errno : EIO;
+  if (problem_ == 0 && std::fflush(out_) != 0) problem_ = errno != 0 ? errno : EIO;
 }
 
 void Output::error(std::string_view text) {
   flush();
   // A failure to write the failure has nowhere to go.
-  static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
-  static_cast<void>(std::fflush(stderr));
+  static_cast<void>(std::fwrite(text.data(), 1, text.size(), err_));
+  static_cast<void>(std::fflush(err_));
 }
 
 int Output::finish(int status) {

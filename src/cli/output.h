@@ -1,6 +1,7 @@
 // Where the command writes. A reader that went away and a full disk are noticed once, at the end.
 #pragma once
 
+#include <cstdio>
 #include <string_view>
 
 namespace rasp::cli {
@@ -13,6 +14,8 @@ inline constexpr int kInterrupted = 130;
 
 class Output {
  public:
+  explicit Output(std::FILE* out = stdout, std::FILE* err = stderr) : out_(out), err_(err) {}
+
   void write(std::string_view text);  // standard output, buffered
   void error(std::string_view text);  // standard error, after what was written before
   void flush();
@@ -23,6 +26,8 @@ class Output {
   [[nodiscard]] int finish(int status);
 
  private:
+  std::FILE* out_;
+  std::FILE* err_;
   int problem_ = 0;  // errno of the first failed write
 };
 
