@@ -102,7 +102,7 @@ Result try_program(const std::string& text, const Trial& trial) {
   std::mt19937_64 random(trial.seed);
   const auto inputs =
       rasp::test::random_inputs(random, trial.options.vocabulary, trial.options.max_length, 60);
-  const auto& comparison = rasp::test::Comparer(source.graph(), source.node(), model).on(inputs);
+  const auto comparison = rasp::test::Comparer(source.graph(), source.node(), model).on(inputs);
   if (!comparison.mismatch.empty()) return fails(comparison.mismatch);
   return {comparison.answers > 0 ? Outcome::kAgrees : Outcome::kUnanswered, "", comparison.answers};
 }
