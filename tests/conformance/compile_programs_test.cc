@@ -60,7 +60,7 @@ void expect_exact(const Program& program) {
         const auto compiled = source.compile(options);
         ASSERT_TRUE(compiled) << label << " refused: " << compiled.error().message;
         EXPECT_TRUE(compiled->model.certificate.holds) << label;
-        const auto& result = Comparer(source.graph(), source.node(), compiled->model).on(inputs);
+        const auto result = Comparer(source.graph(), source.node(), compiled->model).on(inputs);
         EXPECT_EQ(result.mismatch, "") << label << ": " << program.text;
         EXPECT_GT(result.answers, 0u) << label;
       }

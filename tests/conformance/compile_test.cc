@@ -81,7 +81,7 @@ void expect_exact(const std::string& label, const std::string& program, const st
        test::random_inputs(random, options.vocabulary, options.max_length, random_count)) {
     inputs.push_back(std::move(input));
   }
-  const auto& comparison = Comparer(source.graph(), source.node(), compiled->model).on(inputs);
+  const auto comparison = Comparer(source.graph(), source.node(), compiled->model).on(inputs);
   EXPECT_EQ(comparison.mismatch, "") << label << "\n" << program;
   EXPECT_GT(comparison.answers, 0u) << label;
 }
@@ -129,7 +129,7 @@ TEST_P(CompileRandom, IsExactOrSaysWhyNot) {
     ++compiled_count;
     std::vector<Sequence> inputs = test::random_inputs(random, options.vocabulary, 9, 40);
     for (const json& one : all[i]["cases"]) inputs.push_back(input_of(one["input"]));
-    const auto& comparison = Comparer(source.graph(), source.node(), compiled->model).on(inputs);
+    const auto comparison = Comparer(source.graph(), source.node(), compiled->model).on(inputs);
     EXPECT_EQ(comparison.mismatch, "") << label << ": " << all[i]["program"];
     answers += comparison.answers;
   }
@@ -274,7 +274,7 @@ TEST_P(CompileTask, GivesTheVectorsAnswers) {
     }
     std::mt19937_64 random(++seed);
     const auto inputs = test::random_inputs(random, options.vocabulary, options.max_length, 100);
-    const auto& comparison = Comparer(source.graph(), source.node(), model).on(inputs);
+    const auto comparison = Comparer(source.graph(), source.node(), model).on(inputs);
     EXPECT_EQ(comparison.mismatch, "") << label;
   }
 }
