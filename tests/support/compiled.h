@@ -100,7 +100,7 @@ class Comparer {
   }
 
   // Stops at the first mismatch.
-  const Comparison& on(const std::vector<value::Sequence>& inputs) {
+  Comparison on(const std::vector<value::Sequence>& inputs) {
     std::vector<std::vector<runtime::TokenId>> batch;
     std::vector<value::Sequence> wanted;
     std::vector<const value::Sequence*> shown;
