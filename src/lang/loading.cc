@@ -202,6 +202,7 @@ void hand_on(Machine& m, const Scope& from, Scope& to) {
   }
   std::string modules;
   for (const std::string_view module : library_modules()) {
+    if (module.find('/') != std::string_view::npos) continue;  // puzzle packs are not for loading
     modules += (modules.empty() ? "" : ", ") + std::string(module);
   }
   return error(ErrorKind::kLoad, span, "there is no file " + in_quotes(path + ".rasp") + " to load",
