@@ -57,16 +57,18 @@ bool Lowering::output_scalar(IrId root) {
   if (domain.listed) {
     const auto values = domains_.as_function_of(root, source, domain.values);
     if (!values) return false;
+    const auto some = std::find_if(values->begin(), values->end(),
+                                   [](const auto& value) { return value.has_value(); });
+    if (some == values->end()) return false;
     for (std::size_t i = 0; i < values->size(); ++i) {
-      if (!(*values)[i]) continue;
       const auto code = value::to_number(domain.values[i]);
       if (!decoder.codes.empty()) {
         gap = std::min(gap, (*code - decoder.codes.back()).to_double() / 2);
       }
       decoder.codes.push_back(*code);
-      decoder.values.push_back(*(*values)[i]);
+      // Where the program has no value nobody reads it, and any will do.
+      decoder.values.push_back((*values)[i] ? *(*values)[i] : **some);
     }
-    if (decoder.codes.empty()) return false;
   } else {
     if (source != root || domain.denominator <= 0) {
       if (source != root) return false;
