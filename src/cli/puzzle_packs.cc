@@ -112,11 +112,17 @@ std::string_view pack_of(const lang::KnownPuzzle& puzzle, const SourceMap& sourc
 }
 
 std::string pack_title(std::string_view pack) {
-  const auto text = lang::library_text("puzzles/" + std::string(pack));
-  if (!text || !text->starts_with('#')) return {};
-  std::string_view line = text->substr(0, text->find('\n'));
-  line.remove_prefix(std::min(line.find_first_not_of("# "), line.size()));
-  return printable(line);
+  std::string_view text =
+      lang::library_text("puzzles/" + std::string(pack)).value_or(std::string_view());
+  std::string title;
+  while (text.starts_with('#')) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    const std::size_t start = line.find_first_not_of("# ");
+    if (start == std::string_view::npos) break;
+    title += (title.empty() ? "" : " ") + printable(line.substr(start));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+  }
+  return title.substr(0, title.find(". "));
 }
 
 std::string signature(const syntax::Puzzle& puzzle) {

@@ -20,7 +20,7 @@ void state_packs(Workspace& workspace);
 
 // The pack that a puzzle comes from; "" when it is none of the project's.
 [[nodiscard]] std::string_view pack_of(const lang::KnownPuzzle& puzzle, const SourceMap& sources);
-// The first line of comment of a pack: what it is about.
+// The first sentence of the comment that a pack begins with: what it is about.
 [[nodiscard]] std::string pack_title(std::string_view pack);
 
 // "shift(i, default)"

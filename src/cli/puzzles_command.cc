@@ -15,16 +15,15 @@ namespace {
 
 constexpr std::size_t kSummary = 64;  // columns of a statement in the list
 
-// The first sentence, cut where it is long.
+// The beginning of a statement, on one line.
 std::string summary(const std::string& statement) {
-  const std::size_t stop = statement.find(". ");
-  const auto points = value::code_points(printable(statement.substr(0, stop)));
+  const auto points = value::code_points(printable(statement));
   std::string text;
   for (std::size_t i = 0; i < points.size(); ++i) {
     if (display_width(text) + 2 > kSummary && i + 1 < points.size()) return text + "…";
     text += points[i];
   }
-  return text.ends_with('.') ? text.substr(0, text.size() - 1) : text;
+  return text;
 }
 
 std::string list_text(const Workspace& workspace) {
