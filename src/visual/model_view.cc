@@ -336,6 +336,7 @@ MlpView view_mlp(const model::Model& model, std::size_t layer) {
   const model::Mlp& mlp = model.layers[layer].mlp;
   MlpView view;
   view.units = static_cast<std::size_t>(mlp.b_in.size());
+  if (view.units == 0) return view;  // a block of an empty matrix is a null pointer with an offset
   for (std::size_t s = 0; s < model.slices.size(); ++s) {
     const Slice& slice = model.slices[s];
     if (slice.encoding == Slice::Encoding::kFlag) continue;
