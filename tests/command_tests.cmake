@@ -9,6 +9,8 @@ rasp_script_test(golden golden/run.py $<TARGET_FILE:rasp>)
 rasp_script_test(conformance.repl conformance/check_transcripts.py $<TARGET_FILE:rasp>)
 rasp_script_test(terminal cli/terminal_test.py $<TARGET_FILE:rasp>)
 rasp_script_test(streams cli/streams_test.py $<TARGET_FILE:rasp> ${PROJECT_SOURCE_DIR}/examples)
+rasp_script_test(puzzles.packs puzzles/packs_test.py $<TARGET_FILE:rasp>
+  ${PROJECT_SOURCE_DIR}/examples)
 rasp_unit_tests(cli rasp_cli)
 
 # Random sessions, for a few seconds; `repl_fuzz SECONDS [SEED]` by hand.
