@@ -125,11 +125,11 @@ std::string pack_title(std::string_view pack) {
   return title.substr(0, title.find(". "));
 }
 
-std::string signature(const syntax::Puzzle& puzzle) {
-  std::string text = puzzle.name.text;
-  if (puzzle.parameters.empty()) return text;
-  for (std::size_t i = 0; i < puzzle.parameters.size(); ++i) {
-    text += (i == 0 ? "(" : ", ") + puzzle.parameters[i].text;
+std::string signature(const lang::KnownPuzzle& known) {
+  std::string text = known.puzzle.name.text;
+  if (known.puzzle.parameters.empty()) return is_called(known) ? text + "()" : text;
+  for (std::size_t i = 0; i < known.puzzle.parameters.size(); ++i) {
+    text += (i == 0 ? "(" : ", ") + known.puzzle.parameters[i].text;
   }
   return text + ")";
 }
@@ -147,7 +147,7 @@ std::string puzzle_text(const lang::KnownPuzzle& known, const SourceMap& sources
                         std::string_view indent) {
   const syntax::Puzzle& puzzle = known.puzzle;
   const std::string start(indent);
-  std::string text = start + signature(puzzle) + "\n";
+  std::string text = start + signature(known) + "\n";
   text += wrapped(puzzle.description, start + "  ");
   if (!puzzle.expects.empty()) text += start + "\n" + start + "Examples\n";
   for (const syntax::Puzzle::Check& check : puzzle.expects) {
@@ -185,8 +185,7 @@ std::string solution_to_fill_in(const lang::KnownPuzzle& known, Workspace& works
   if (puzzle.parameters.empty() && !is_called(known)) {
     return text + puzzle.name.text + " = tokens;  # your answer\n";
   }
-  return text + "def " + (puzzle.parameters.empty() ? puzzle.name.text + "()" : signature(puzzle)) +
-         " {\n  return tokens;  # your answer\n}\n";
+  return text + "def " + signature(known) + " {\n  return tokens;  # your answer\n}\n";
 }
 
 }  // namespace rasp::cli

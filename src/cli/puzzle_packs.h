@@ -23,8 +23,8 @@ void state_packs(Workspace& workspace);
 // The first sentence of the comment that a pack begins with: what it is about.
 [[nodiscard]] std::string pack_title(std::string_view pack);
 
-// "shift(i, default)"
-[[nodiscard]] std::string signature(const syntax::Puzzle& puzzle);
+// "shift(i, default)"; "head" where the solution is an s-op and no function.
+[[nodiscard]] std::string signature(const lang::KnownPuzzle& puzzle);
 // "1 layer, 1 head"; "" without limits.
 [[nodiscard]] std::string par_text(const syntax::Puzzle& puzzle);
 // What there is to know of a puzzle: statement, examples, vocabulary, lengths, limits. Every line

@@ -29,7 +29,7 @@ std::string summary(const std::string& statement) {
 std::string list_text(const Workspace& workspace) {
   std::size_t width = 0;
   for (const lang::KnownPuzzle& known : workspace.session().puzzles()) {
-    width = std::max(width, display_width(signature(known.puzzle)));
+    width = std::max(width, display_width(signature(known)));
   }
   std::string text;
   std::string_view pack;
@@ -41,7 +41,7 @@ std::string list_text(const Workspace& workspace) {
               "\n";
       pack = from;
     }
-    std::string line = "  " + pad_right(signature(known.puzzle), width) + "  " +
+    std::string line = "  " + pad_right(signature(known), width) + "  " +
                        pad_right(summary(known.puzzle.description), kSummary) + "  " +
                        par_text(known.puzzle);
     line.erase(line.find_last_not_of(' ') + 1);
