@@ -16,7 +16,7 @@ PATIENCE = 60  # seconds for anything to appear
 class Terminal:
     """A session of the command at a terminal of its own."""
 
-    def __init__(self, home, **environment):
+    def __init__(self, home, *arguments, **environment):
         self.seen = ""
         self.status = None
         # libedit keeps wide copies of lines beyond its end: no leak of ours (only a sanitizer build reads this).
@@ -24,7 +24,8 @@ class Terminal:
         variables.update({k: v for k, v in os.environ.items() if k.endswith("SAN_OPTIONS")})
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
-            os.execve(BINARY, [BINARY], variables)
+            os.chdir(home)
+            os.execve(BINARY, [BINARY, *arguments], variables)
 
     def send(self, text):
         os.write(self.fd, text.encode())
