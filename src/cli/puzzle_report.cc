@@ -72,7 +72,8 @@ class Columns {
   [[nodiscard]] std::string cell(const value::Sequence& row, std::size_t i) const {
     const bool differs = std::ranges::count(example_.differing, i) > 0;
     const bool answers = &row != &example_.input;
-    const bool alike = answers && differs && i < example_.expected.size() && i < example_.got.size() &&
+    const bool alike = answers && differs && i < example_.expected.size() &&
+                       i < example_.got.size() &&
                        value::brief(example_.expected[i]) == value::brief(example_.got[i]);
     const std::string text = alike ? value::repr(row[i]) : value::brief(row[i]);
     return text.empty() ? "''" : printable(text);
