@@ -144,7 +144,9 @@ IrId make_affine(Ir& ir, const std::vector<std::pair<IrId, Number>>& terms, cons
   }
   node.offset = std::get<Number>(canonical(constant));
   node.types = kNumberTypes;
-  return ir.intern(std::move(node));
+  const IrId made = ir.intern(std::move(node));
+  // Tables of the position may add up to a line.
+  return positional_affine(ir, made).value_or(made);
 }
 IrId make_choose(Ir& ir, IrId condition, IrId yes, IrId no) {
   if (is_const(ir[condition])) return value::truth(ir[condition].atom) ? yes : no;

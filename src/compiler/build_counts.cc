@@ -145,9 +145,17 @@ IrId make_mean(Ir& ir, IrId selector, IrId value, const Atom& otherwise) {
       const Number scale = scaled ? own[0].second : one;
       if (scaled) own[0].second = one;
       const IrId varying = make_affine(ir, own, Number());
-      const IrId mean = make_mean(ir, selector, varying, value::make_int(0));
-      shared.emplace_back(mean, scale);
+      // The default goes where the mean goes when it can be moved back to a whole number: then
+      // nobody need know whether there was a key.
+      const auto* fixed = std::get_if<Number>(&otherwise);
+      Number inner;
+      if (fixed != nullptr) inner = Number::divide(*fixed - node.offset, scale);
+      const bool moves =
+          shared.empty() && fixed != nullptr && inner.is_exact() && inner.is_integral();
+      if (!moves) inner = Number();
+      shared.emplace_back(make_mean(ir, selector, varying, inner), scale);
       const IrId moved = make_affine(ir, shared, node.offset);
+      if (moves) return moved;
       const IrId some = make_exists(ir, selector);
       return make_choose(ir, some, moved, make_const(ir, otherwise));
     }

@@ -105,17 +105,12 @@ Result<void> check_options(const Options& options, const Span& span) {
   return {};
 }
 
-// Selectors below `root` that can select a key after the query: under --causal those keys are
-// masked.
 std::vector<Diagnostic> look_ahead_notes(const Graph& graph, NodeId root) {
   std::vector<Diagnostic> notes;
-  const std::array<NodeId, 1> roots{root};
-  for (const NodeId id : graph::reachable(graph, roots)) {
-    const graph::Node& node = graph[id];
-    if (node.kind != graph::Kind::kSelect || !looks_ahead(graph, id)) continue;
+  for (const NodeId id : selectors_looking_ahead(graph, root)) {
     notes.push_back(
-        note(node.span, "the selector " + graph::expression(graph, id) +
-                            " can select later positions; with --causal they are masked"));
+        note(graph[id].span, "the selector " + graph::expression(graph, id) +
+                                 " can select later positions; with --causal they are masked"));
   }
   return notes;
 }

@@ -213,7 +213,10 @@ PositionFunction accumulate(const Ir& ir, const Bits& bits,
 }  // namespace
 
 std::optional<IrId> positional_affine(Ir& ir, IrId sop) {
-  if (ir[sop].kind == IrKind::kAffine || ir.max_length() < 3) return std::nullopt;
+  const IrNode& node = ir[sop];
+  const bool plain = node.kind == IrKind::kAffine && node.args.size() == 1 &&
+                     ir[node.args[0]].kind == IrKind::kPosition;
+  if (plain || ir.max_length() < 3) return std::nullopt;
   const auto values = positional_values(ir, sop);
   if (!values) return std::nullopt;
   std::vector<Number> numbers;
