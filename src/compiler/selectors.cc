@@ -147,6 +147,16 @@ IrId SelectorLowering::classify(IrId part) {
   comparisons(ir, part, selects);
   const Side keys = side_of(ir, lowering_.domains_, selects, 0, part);
   const Side queries = side_of(ir, lowering_.domains_, selects, 1, part);
+  if (keys.tuples.empty() || queries.tuples.empty()) {  // never has a value, so nobody reads it
+    IrNode never;
+    never.kind = IrKind::kTable;
+    const IrId zero = make_const(ir, value::make_int(0));
+    never.args = {zero, zero};
+    never.rows = {{false}};
+    const IrId result = ir.intern(std::move(never));
+    lowering_.domains_.extend();
+    return result;
+  }
   if (keys.tuples.size() * queries.tuples.size() > kMaxPairs) {
     throw Refusal{part, "the selector compares too many combinations of values",
                   "a shorter length or a smaller vocabulary makes fewer"};

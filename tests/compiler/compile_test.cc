@@ -156,6 +156,22 @@ TEST(Compile, RefusalsNameTheExpressionAndThePlace) {
   EXPECT_EQ(source.sources().place(result.error().span.file, result.error().span.begin).line, 2u);
 }
 
+// Found by the fuzzer: no combination of values is left on one side of the selector.
+TEST(Compile, SelectorsThatNeverHaveAValueAreHarmless) {
+  for (const char* text :
+       {"ans = select(indices % indices, indices, <=) or select(tokens_int, length, >=);",
+        "s = select(indices % indices, indices, <=) or select(tokens_int, length, >=); "
+        "ans = 1 if indices == 0 else aggregate(s, indices);"}) {
+    const Source source(text, "ans");
+    ASSERT_EQ(source.why(), "");
+    const auto result = source.compile(options_of("01", 1));
+    ASSERT_TRUE(result) << result.error().message;
+    const auto comparison = test::Comparer(source.graph(), source.node(), result->model)
+                                .on(test::all_inputs(options_of("01", 1).vocabulary, 1));
+    EXPECT_EQ(comparison.mismatch, "");
+  }
+}
+
 TEST(Compile, NoValueAtAllIsARefusal) {
   const Source source("ans = tokens_int + 1;", "ans");
   expect_refusal(source.compile(options_of("ab", 3)), ErrorKind::kCompile, "no value");

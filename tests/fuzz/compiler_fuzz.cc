@@ -251,6 +251,7 @@ int main(int argc, char** argv) {
       return 2;
     }
   }
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // a crash loses no line
   handle_crashes();
   for (std::size_t i = 0; forever || i < programs; ++i) {
     if (!run_program(seed + i, totals) && !go_on) return 1;
