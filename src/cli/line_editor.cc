@@ -2,14 +2,18 @@
 
 #include <histedit.h>
 #include <langinfo.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <clocale>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <cwchar>
 #include <filesystem>
 
 namespace rasp::cli {
@@ -35,6 +39,36 @@ std::string history_path() {
 bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
          c == ':';
+}
+
+constexpr auto kInvalid = static_cast<std::size_t>(-1);  // of mbrtowc
+constexpr auto kIncomplete = static_cast<std::size_t>(-2);
+
+std::size_t decode(wchar_t* character, const char* bytes, std::size_t count) {
+  std::mbstate_t fresh = {};
+  return std::mbrtowc(character, bytes, count, &fresh);
+}
+
+enum class Wait : std::uint8_t { kReady, kNothingYet, kInterrupted };
+
+// Until there is something to read; not at all without `patient`. Ctrl-C can only come while the
+// wait sleeps, never between looking at the flag and falling asleep.
+Wait wait_for_input(const std::atomic<bool>& interrupted, bool patient) {
+  sigset_t interrupt;
+  sigset_t before;
+  sigemptyset(&interrupt);
+  sigaddset(&interrupt, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &interrupt, &before);
+  const timespec now = {};
+  pollfd input = {STDIN_FILENO, POLLIN, 0};
+  int ready = 0;
+  while (!interrupted.load()) {
+    ready = ppoll(&input, 1, patient ? nullptr : &now, &before);
+    if (ready >= 0 || errno != EINTR) break;
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (interrupted.load()) return Wait::kInterrupted;
+  return ready == 0 ? Wait::kNothingYet : Wait::kReady;
 }
 
 }  // namespace
@@ -64,6 +98,7 @@ struct LineEditor::State {
   std::string prompt;
   std::string history_file;
   const std::atomic<bool>* interrupted = nullptr;
+  bool typed_ahead = false;  // what is read was there before the prompt
 
   static State* of(EditLine* editor) {
     void* data = nullptr;
@@ -72,6 +107,40 @@ struct LineEditor::State {
   }
 
   static char* prompt_of(EditLine* editor) { return of(editor)->prompt.data(); }
+
+  // The next character for libedit: 1, 0 at the end, -1 where Ctrl-C ends the line. Bytes that are
+  // no character are dropped.
+  static int read_character(EditLine* editor, wchar_t* character) {
+    State& state = *of(editor);
+    char bytes[MB_LEN_MAX];
+    std::size_t count = 0;
+    while (true) {
+      Wait wait = wait_for_input(*state.interrupted, !state.typed_ahead);
+      if (wait == Wait::kNothingYet) {
+        state.typed_ahead = false;
+        wait = wait_for_input(*state.interrupted, true);
+      }
+      if (wait == Wait::kInterrupted) {
+        errno = EINTR;
+        return -1;
+      }
+      const ssize_t got = ::read(STDIN_FILENO, bytes + count, 1);
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) return static_cast<int>(got);
+      ++count;
+      std::size_t used = decode(character, bytes, count);
+      if (used == kInvalid && count > 1) {  // the last byte may begin the next character
+        bytes[0] = bytes[count - 1];
+        count = 1;
+        used = decode(character, bytes, count);
+      }
+      if (used == kInvalid) count = 0;
+      if (used == kInvalid || used == kIncomplete) continue;
+      // A Ctrl-D that was typed before the terminal was in libedit's mode is kept as a NUL.
+      if (*character == L'\0' && state.typed_ahead) *character = L'\x04';
+      return 1;
+    }
+  }
 
   static unsigned char on_tab(EditLine* editor, int) {
     const LineInfo* line = el_line(editor);
@@ -115,6 +184,7 @@ LineEditor::LineEditor(Complete complete, bool colour, const std::atomic<bool>& 
   el_set(editor, EL_CLIENTDATA, state_.get());
   el_set(editor, EL_EDITOR, "emacs");
   el_set(editor, EL_HIST, history, state_->history);
+  el_set(editor, EL_GETCFN, State::read_character);
   el_set(editor, EL_PROMPT_ESC, State::prompt_of, '\1');
   el_set(editor, EL_ADDFN, "rasp-complete", "complete a name", State::on_tab);
   el_set(editor, EL_BIND, "^I", "rasp-complete", nullptr);
@@ -136,6 +206,7 @@ LineEditor::~LineEditor() {
 ReadStatus LineEditor::read(std::string_view prompt, std::string& line) {
   state_->prompt =
       state_->colour ? "\1\033[32m\1" + std::string(prompt) + "\1\033[0m\1" : std::string(prompt);
+  state_->typed_ahead = true;
   int count = 0;
   const char* text = el_gets(state_->editor, &count);
   if (state_->interrupted->load()) {

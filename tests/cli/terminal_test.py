@@ -54,18 +54,8 @@ class Terminal:
 
     def leave(self):
         """The exit status; everything that was printed until then is in `seen`."""
-        # A Ctrl-D typed between the prompt and libedit's switch to raw input is flushed: then it is typed again.
-        for _ in range(PATIENCE):
-            while self.read(1):
-                pass
-            pid, status = os.waitpid(self.pid, os.WNOHANG)
-            if pid:
-                os.close(self.fd)
-                return os.waitstatus_to_exitcode(status)
-            try:
-                self.send("\x04")
-            except OSError:
-                pass
+        while self.read(PATIENCE):
+            pass
         os.close(self.fd)
         return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
 
@@ -165,8 +155,32 @@ def test_characters_beyond_ascii(home):
     terminal.wait_for(r">> ")
     terminal.send('tokens("§ab");\n')
     terminal.wait_for(r"=  \[§, a, b\] \(strings\)\s+>> ")
-    terminal.send("exit\n")
-    terminal.leave()
+    terminal.send("\x04")
+    expect(terminal.leave() == 0, "after characters beyond ASCII")
+    # Bytes that are no UTF-8 are dropped, what surrounds them is read.
+    terminal = Terminal(home, NO_COLOR="1")
+    terminal.wait_for(r">> ")
+    os.write(terminal.fd, b'"a\xff\xc3b\xe2\x82\xac";\n')
+    terminal.wait_for('value: out =  "ab€"\\s+>> ')
+    terminal.send("\x04")
+    expect(terminal.leave() == 0, "after bytes that are no characters")
+
+
+def test_keys_at_any_moment(home):
+    """Keys that come between a prompt and the terminal's raw mode, or just before the program sleeps."""
+    for key in ("\x04", "\x03"):
+        for pause in range(20):
+            terminal = Terminal(home, NO_COLOR="1")
+            terminal.wait_for(r">> ")
+            terminal.send("1;\n")
+            terminal.wait_for(r"value: out =  1")
+            terminal.wait_for(r">> ")
+            time.sleep(pause * 5e-5)
+            terminal.send(key)
+            if key == "\x03":
+                terminal.wait_for(r"\^C\s+>> ")
+                terminal.send("\x04")
+            expect(terminal.leave() == 0, f"{key!r} after {pause} pauses")
 
 
 def main():
@@ -175,7 +189,7 @@ def main():
         with tempfile.TemporaryDirectory() as home:
             test(home)
         print(f"{test.__name__}: passed")
-    expect(len(tests) == 6, "every test ran")
+    expect(len(tests) == 7, "every test ran")
 
 
 if __name__ == "__main__":
