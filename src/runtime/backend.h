@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "model/model.h"
+#include "runtime/attention.h"
 
 namespace rasp::runtime {
 
@@ -37,12 +38,53 @@ class Executable {
   [[nodiscard]] virtual Result<Trace> trace(std::span<const TokenId> tokens) const = 0;
 };
 
+// What a backend works on, and its limits. Sizes in bytes; 0 where they are not known.
+struct DeviceInfo {
+  std::string backend;  // "cpu", "opencl" or "cuda"
+  std::string name;
+  std::string driver;  // its version; empty for the CPU
+  std::uint64_t memory = 0;
+  std::uint64_t largest_allocation = 0;
+  std::uint64_t local_memory = 0;  // that a work-group (block) shares
+  std::uint32_t units = 0;         // processors that run work-groups; threads of the CPU
+  bool doubles = true;             // float64 is there
+};
+
+// Attention one position at a time, where the backend keeps the keys and values: see kv_cache.h.
+template <typename T>
+class DecodeSession {
+ public:
+  virtual ~DecodeSession() = default;
+  [[nodiscard]] virtual Result<void> step(const View<const T>& q, const View<const T>& k,
+                                          const View<const T>& v, const View<T>& out) = 0;
+  [[nodiscard]] virtual std::size_t position() const = 0;  // steps so far
+  [[nodiscard]] virtual std::size_t bytes() const = 0;     // held for keys, values or states
+};
+
+// Backends and what they load may be used from several threads: those take turns.
 class Backend {
  public:
   virtual ~Backend() = default;
-  [[nodiscard]] virtual std::string_view name() const = 0;
+  [[nodiscard]] virtual std::string_view name() const = 0;  // DeviceInfo::backend
+  [[nodiscard]] virtual const DeviceInfo& device() const = 0;
   [[nodiscard]] virtual Result<std::unique_ptr<Executable>> load(
       const model::Model& model) const = 0;
+  // As `Attention` of attention.h; views are of the host's memory.
+  [[nodiscard]] virtual Result<void> attention(const View<const float>& q,
+                                               const View<const float>& k,
+                                               const View<const float>& v,
+                                               const AttentionSpec& spec,
+                                               const View<float>& out) const = 0;
+  [[nodiscard]] virtual Result<void> attention(const View<const double>& q,
+                                               const View<const double>& k,
+                                               const View<const double>& v,
+                                               const AttentionSpec& spec,
+                                               const View<double>& out) const = 0;
+  // As `KvCache<T>::create`; for one thread at a time, and not for longer than the backend.
+  [[nodiscard]] virtual Result<std::unique_ptr<DecodeSession<float>>> decode_floats(
+      const AttentionShape& shape, const AttentionSpec& spec) const = 0;
+  [[nodiscard]] virtual Result<std::unique_ptr<DecodeSession<double>>> decode_doubles(
+      const AttentionShape& shape, const AttentionSpec& spec) const = 0;
 };
 
 // `threads` work on a batch, the caller among them; 0: as many as the machine has.

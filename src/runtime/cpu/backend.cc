@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "model/safetensors.h"
 #include "runtime/cpu/forward.h"
+#include "runtime/kv_cache.h"
 #include "runtime/thread_pool.h"
 
 namespace rasp::runtime {
@@ -177,19 +179,75 @@ class CpuExecutable final : public Executable {
   mutable Workspace workspace_;
 };
 
+template <typename T>
+class CpuDecodeSession final : public DecodeSession<T> {
+ public:
+  explicit CpuDecodeSession(KvCache<T> cache) : cache_(std::move(cache)) {}
+  Result<void> step(const View<const T>& q, const View<const T>& k, const View<const T>& v,
+                    const View<T>& out) override {
+    return cache_.step(q, k, v, out);
+  }
+  [[nodiscard]] std::size_t position() const override { return cache_.position(); }
+  [[nodiscard]] std::size_t bytes() const override { return cache_.bytes(); }
+
+ private:
+  KvCache<T> cache_;
+};
+
 class CpuBackend final : public Backend {
  public:
-  explicit CpuBackend(std::size_t threads) : threads_(threads) {}
-  [[nodiscard]] std::string_view name() const override { return "cpu"; }
+  explicit CpuBackend(std::size_t threads) : threads_(threads) {
+    if (threads == 0) threads = std::thread::hardware_concurrency();
+    device_.backend = "cpu";
+    device_.name = "this machine";
+    device_.units = static_cast<std::uint32_t>(std::max<std::size_t>(1, threads));
+  }
+  [[nodiscard]] std::string_view name() const override { return device_.backend; }
+  [[nodiscard]] const DeviceInfo& device() const override { return device_; }
   [[nodiscard]] Result<std::unique_ptr<Executable>> load(const model::Model& model) const override {
     RASP_CHECK_OK(model::check(model));
     if (model.dtype == model::Dtype::kF32)
       return std::make_unique<CpuExecutable<float>>(model, threads_);
     return std::make_unique<CpuExecutable<double>>(model, threads_);
   }
+  [[nodiscard]] Result<void> attention(const View<const float>& q, const View<const float>& k,
+                                       const View<const float>& v, const AttentionSpec& spec,
+                                       const View<float>& out) const override {
+    return attend(q, k, v, spec, out);
+  }
+  [[nodiscard]] Result<void> attention(const View<const double>& q, const View<const double>& k,
+                                       const View<const double>& v, const AttentionSpec& spec,
+                                       const View<double>& out) const override {
+    return attend(q, k, v, spec, out);
+  }
+  [[nodiscard]] Result<std::unique_ptr<DecodeSession<float>>> decode_floats(
+      const AttentionShape& shape, const AttentionSpec& spec) const override {
+    return decode<float>(shape, spec);
+  }
+  [[nodiscard]] Result<std::unique_ptr<DecodeSession<double>>> decode_doubles(
+      const AttentionShape& shape, const AttentionSpec& spec) const override {
+    return decode<double>(shape, spec);
+  }
 
  private:
+  template <typename T>
+  Result<void> attend(const View<const T>& q, const View<const T>& k, const View<const T>& v,
+                      const AttentionSpec& spec, const View<T>& out) const {
+    const std::scoped_lock lock(mutex_);
+    if (!attention_) attention_ = std::make_unique<Attention>(threads_);
+    return (*attention_)(q, k, v, spec, out);
+  }
+  template <typename T>
+  static Result<std::unique_ptr<DecodeSession<T>>> decode(const AttentionShape& shape,
+                                                          const AttentionSpec& spec) {
+    RASP_TRY(KvCache<T> cache, KvCache<T>::create(shape, spec));
+    return std::make_unique<CpuDecodeSession<T>>(std::move(cache));
+  }
+
   std::size_t threads_;
+  DeviceInfo device_;
+  mutable std::mutex mutex_;  // of the attention
+  mutable std::unique_ptr<Attention> attention_;
 };
 
 }  // namespace
