@@ -18,3 +18,9 @@ rasp_unit_tests(cli rasp_cli)
 add_executable(repl_fuzz fuzz/repl_fuzz.cc fuzz/repl_fuzz_main.cc)
 target_link_libraries(repl_fuzz PRIVATE rasp_cli)
 add_test(NAME fuzz.repl COMMAND repl_fuzz 3)
+
+# What find_package(raspkit) finds; sanitized archives would need a sanitized consumer.
+if(NOT RASP_SANITIZE)
+  rasp_script_test(install install/install_test.py ${CMAKE_COMMAND} ${PROJECT_BINARY_DIR}
+    ${CMAKE_CXX_COMPILER})
+endif()
