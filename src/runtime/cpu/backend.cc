@@ -48,8 +48,12 @@ class CpuExecutable final : public Executable {
     } else if (batch.size() >= 2 * pool_.workers()) {
       run_sequences(batch, longest, &pool_, workspace_, outputs);
     } else {
-      for (std::size_t s = 0; s < batch.size(); ++s)
-        run_rows(batch[s], &pool_, workspace_, outputs[s], nullptr);
+      for (std::size_t s = 0; s < batch.size(); ++s) {
+        outputs[s] = output_for(batch[s].size());
+        for (Worker& worker : workspace_) forward_.prepare(batch[s].size(), worker.scratch);
+        forward_.prepare(batch[s].size(), workspace_[0].sequence);
+        run_one(batch[s], &pool_, workspace_, outputs[s]);
+      }
     }
     return outputs;
   }
@@ -57,9 +61,22 @@ class CpuExecutable final : public Executable {
   Result<Trace> trace(std::span<const TokenId> tokens) const override {
     RASP_CHECK_OK(check_tokens(tokens, 0));
     Trace trace = empty_trace(tokens.size() + 1);
-    model::Matrix y;
     Workspace workspace(1);
-    run_rows(tokens, nullptr, workspace, y, &trace);
+    prepare(tokens.size(), workspace[0]);
+    auto& [sequence, scratch] = workspace[0];
+    std::vector<Scalar> hidden;
+    forward_.embed(tokens, sequence);
+    expand(sequence, sequence.x, trace.residual[0]);
+    for (std::size_t l = 0; l < forward_.layers(); ++l) {
+      hidden.resize(sequence.distinct * forward_.d_mlp(l));
+      forward_.project(l, 0, sequence.distinct, sequence);
+      forward_.arrange(l, 0, forward_.heads(l), sequence);
+      forward_.attend(l, 0, forward_.means(l, sequence), scratch, sequence, &trace);
+      forward_.advance(l, 0, sequence.distinct, scratch, sequence, &hidden);
+      expand(sequence, hidden, trace.hidden[l]);
+      expand(sequence, sequence.x, trace.residual[l + 1]);
+    }
+    forward_.unembed(0, scratch, sequence, trace.output);
     return trace;
   }
 
@@ -99,7 +116,8 @@ class CpuExecutable final : public Executable {
     for (Worker& worker : workspace) prepare(longest, worker);
     for (std::size_t s = 0; s < batch.size(); ++s) outputs[s] = output_for(batch[s].size());
     const auto body = [&](std::size_t w, std::size_t begin, std::size_t end) {
-      for (std::size_t s = begin; s < end; ++s) run_one(batch[s], workspace[w], outputs[s]);
+      for (std::size_t s = begin; s < end; ++s)
+        run_one(batch[s], nullptr, std::span(workspace).subspan(w, 1), outputs[s]);
     };
     if (pool == nullptr) return body(0, 0, batch.size());
     const std::size_t grain = std::max<std::size_t>(
@@ -107,49 +125,45 @@ class CpuExecutable final : public Executable {
     pool->parallel_for(batch.size(), grain, body);
   }
 
-  void run_one(std::span<const TokenId> tokens, Worker& worker, model::Matrix& y) const {
-    const std::size_t rows = tokens.size() + 1;
-    forward_.prepare(tokens.size(), worker.sequence);
-    forward_.embed(tokens, 0, rows, worker.sequence);
+  // One sequence, in the first worker's; its rows are spread over `pool`, when there is one, whose
+  // threads use a worker each.
+  void run_one(std::span<const TokenId> tokens, ThreadPool* pool, std::span<Worker> workers,
+               model::Matrix& y) const {
+    auto& sequence = workers[0].sequence;
+    forward_.prepare(tokens.size(), sequence);
+    const auto stage = [&](std::size_t count, std::size_t grain, auto&& body) {
+      if (pool == nullptr) return body(workers[0].scratch, 0, count);
+      pool->parallel_for(count, grain, [&](std::size_t w, std::size_t begin, std::size_t end) {
+        body(workers[w].scratch, begin, end);
+      });
+    };
+    constexpr std::size_t kRows = kRowsWorthAThread / 4;
+    forward_.embed(tokens, sequence);
     for (std::size_t l = 0; l < forward_.layers(); ++l) {
-      forward_.project(l, 0, rows, worker.scratch, worker.sequence);
-      forward_.advance(l, 0, rows, worker.scratch, worker.sequence, nullptr);
+      stage(sequence.distinct, kRows, [&](auto&, std::size_t begin, std::size_t end) {
+        forward_.project(l, begin, end, sequence);
+      });
+      stage(forward_.heads(l), 1, [&](auto&, std::size_t begin, std::size_t end) {
+        forward_.arrange(l, begin, end, sequence);
+      });
+      stage(forward_.means(l, sequence), kRows,
+            [&](auto& scratch, std::size_t begin, std::size_t end) {
+              forward_.attend(l, begin, end, scratch, sequence, nullptr);
+            });
+      stage(sequence.distinct, kRows, [&](auto& scratch, std::size_t begin, std::size_t end) {
+        forward_.advance(l, begin, end, scratch, sequence);
+      });
     }
-    forward_.unembed(1, rows, 1, worker.scratch, worker.sequence, y);
+    forward_.unembed(1, workers[0].scratch, sequence, y);
   }
 
-  // One sequence, its rows spread over `pool`. With a trace, `y` is left alone.
-  void run_rows(std::span<const TokenId> tokens, ThreadPool* pool, Workspace& workspace,
-                model::Matrix& y, Trace* trace) const {
-    const std::size_t rows = tokens.size() + 1;
-    for (Worker& worker : workspace) forward_.prepare(tokens.size(), worker.scratch);
-    auto& sequence = workspace[0].sequence;
-    forward_.prepare(tokens.size(), sequence);
-    forward_.embed(tokens, 0, rows, sequence);
-    if (trace != nullptr)
-      std::copy(sequence.x.begin(),
-                sequence.x.begin() + static_cast<std::ptrdiff_t>(rows * forward_.d_model()),
-                trace->residual[0].data());
-    const auto stage = [&](auto&& body) {
-      const auto round = [&](std::size_t w, std::size_t begin, std::size_t end) {
-        body(workspace[w].scratch, begin, end);
-      };
-      if (pool == nullptr) return round(0, 0, rows);
-      pool->parallel_for(rows, kRowsWorthAThread / 4, round);
-    };
-    for (std::size_t l = 0; l < forward_.layers(); ++l) {
-      stage([&](auto& scratch, std::size_t begin, std::size_t end) {
-        forward_.project(l, begin, end, scratch, sequence);
-      });
-      stage([&](auto& scratch, std::size_t begin, std::size_t end) {
-        forward_.advance(l, begin, end, scratch, sequence, trace);
-      });
-    }
-    if (trace != nullptr) {
-      forward_.unembed(0, rows, 0, workspace[0].scratch, sequence, trace->output);
-    } else {
-      y = output_for(tokens.size());
-      forward_.unembed(1, rows, 1, workspace[0].scratch, sequence, y);
+  // Distinct rows of `from` to all rows of `to`.
+  static void expand(const typename Forward<Scalar>::Sequence& sequence,
+                     const std::vector<Scalar>& from, model::Matrix& to) {
+    const auto width = static_cast<std::size_t>(to.cols());
+    for (std::size_t row = 0; row < sequence.rows; ++row) {
+      const Scalar* source = from.data() + sequence.groups.of(row) * width;
+      std::copy(source, source + width, to.row(static_cast<Eigen::Index>(row)).data());
     }
   }
 
