@@ -26,6 +26,20 @@ struct Trace {
   model::Matrix output;               // [1 + n, d_out]
 };
 
+// A sequence of a causal model that grows token by token. Keys and values of every layer are kept,
+// so a token costs one row, not a whole pass. Not for longer than its Executable, and not for more
+// than one thread at a time.
+class Generation {
+ public:
+  virtual ~Generation() = default;
+  // y [1, d_out] at the position of `token`, which follows those before: the very row that a pass
+  // over the whole sequence gives. Errors: a token outside the vocabulary, one beyond max_length;
+  // they leave the sequence as it was.
+  [[nodiscard]] virtual Result<model::Matrix> step(TokenId token) = 0;
+  [[nodiscard]] virtual std::size_t length() const = 0;  // tokens so far
+  [[nodiscard]] virtual std::size_t bytes() const = 0;   // of keys and values so far
+};
+
 // A model whose weights are where they will be used (converted once to its dtype, on the device).
 class Executable {
  public:
@@ -36,6 +50,8 @@ class Executable {
   [[nodiscard]] virtual Result<std::vector<model::Matrix>> run(
       std::span<const std::vector<TokenId>> batch) const = 0;
   [[nodiscard]] virtual Result<Trace> trace(std::span<const TokenId> tokens) const = 0;
+  // An error for a model that is not causal, and where the backend runs whole sequences only.
+  [[nodiscard]] virtual Result<std::unique_ptr<Generation>> start() const;
 };
 
 // What a backend works on, and its limits. Sizes in bytes; 0 where they are not known.
@@ -48,6 +64,7 @@ struct DeviceInfo {
   std::uint64_t local_memory = 0;  // that a work-group (block) shares
   std::uint32_t units = 0;         // processors that run work-groups; threads of the CPU
   bool doubles = true;             // float64 is there
+  bool gpu = false;                // else a CPU or another accelerator
 };
 
 // Attention one position at a time, where the backend keeps the keys and values: see kv_cache.h.

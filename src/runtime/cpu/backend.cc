@@ -19,10 +19,41 @@ namespace {
 constexpr std::size_t kRowsWorthAThread = 64;
 
 template <typename Scalar>
+class CpuGeneration final : public Generation {
+ public:
+  CpuGeneration(const Forward<Scalar>& forward, std::size_t vocabulary, std::size_t max_length)
+      : forward_(&forward), vocabulary_(vocabulary), max_length_(max_length) {
+    step(vocabulary, y_);  // BOS
+  }
+  Result<model::Matrix> step(TokenId token) override {
+    if (token >= vocabulary_)
+      return fail(ErrorKind::kInput, {},
+                  "the token id " + std::to_string(token) + " is not below the vocabulary's size " +
+                      std::to_string(vocabulary_));
+    if (length() == max_length_)
+      return fail(ErrorKind::kLimit, {},
+                  "the model takes at most " + std::to_string(max_length_) + " tokens");
+    step(token, y_);
+    return y_;
+  }
+  [[nodiscard]] std::size_t length() const override { return kept_.rows - 1; }
+  [[nodiscard]] std::size_t bytes() const override { return Forward<Scalar>::bytes(kept_); }
+
+ private:
+  void step(std::size_t token, model::Matrix& y) { forward_->step(token, kept_, y); }
+
+  const Forward<Scalar>* forward_;
+  std::size_t vocabulary_, max_length_;
+  typename Forward<Scalar>::Kept kept_;
+  model::Matrix y_;
+};
+
+template <typename Scalar>
 class CpuExecutable final : public Executable {
  public:
   CpuExecutable(const model::Model& model, std::size_t threads)
-      : vocabulary_(model.vocabulary.size()),
+      : causal_(model.causal),
+        vocabulary_(model.vocabulary.size()),
         max_length_(model.max_length),
         forward_(model),
         pool_(threads),
@@ -78,6 +109,11 @@ class CpuExecutable final : public Executable {
     }
     forward_.unembed(0, scratch, sequence, trace.output);
     return trace;
+  }
+
+  Result<std::unique_ptr<Generation>> start() const override {
+    if (!causal_) return Executable::start();
+    return std::make_unique<CpuGeneration<Scalar>>(forward_, vocabulary_, max_length_);
   }
 
  private:
@@ -185,6 +221,7 @@ class CpuExecutable final : public Executable {
     return trace;
   }
 
+  bool causal_;
   std::size_t vocabulary_;
   std::size_t max_length_;
   Forward<Scalar> forward_;

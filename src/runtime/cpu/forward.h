@@ -54,6 +54,16 @@ class Forward {
     std::vector<std::uint32_t> selected;
   };
 
+  // What is kept of a causal sequence that grows position by position.
+  struct Kept {
+    std::size_t rows = 0;                       // so far, BOS included
+    std::size_t capacity = 0;                   // of keys and values; doubled when it is reached
+    std::vector<std::vector<HeadRows>> layers;  // `keys` and `values` of every head
+    std::vector<std::uint32_t> positions;       // 0, 1, ... for `key_of`
+    Sequence now;                               // the one row that is computed
+    Scratch scratch;
+  };
+
   // Grow-only: no allocation once the longest sequence was seen.
   void prepare(std::size_t tokens, Sequence& sequence) const;
   void prepare(std::size_t tokens, Scratch& scratch) const;
@@ -83,6 +93,11 @@ class Forward {
   // At last y of rows [offset, rows), to rows from 0 on of `y`.
   void unembed(std::size_t offset, Scratch& scratch, const Sequence& sequence,
                model::Matrix& y) const;
+
+  // Decoding: all stages for the next position of a causal model, which is BOS and then the tokens.
+  // y [d_out] is that of a whole pass, to the bit. Allocates where the capacity is doubled.
+  void step(std::size_t token, Kept& kept, model::Matrix& y) const;
+  [[nodiscard]] static std::size_t bytes(const Kept& kept);  // of keys and values so far
 
  private:
   struct Head {
@@ -115,6 +130,7 @@ class Forward {
             const Seen& seen, Scratch& scratch, Scalar* mixed) const;
   void mean_of_positions(const Sequence& sequence, const HeadRows& rows, std::size_t d_v,
                          std::size_t keys, Scratch& scratch, Scalar* mixed) const;
+  void reserve(std::size_t rows, Kept& kept) const;
   void trace_attention(const Head& head, std::size_t begin, std::size_t end, Scratch& scratch,
                        const Sequence& sequence, const HeadRows& rows,
                        model::Matrix& attention) const;
