@@ -23,6 +23,10 @@ using Arguments = std::vector<std::string>;
 [[nodiscard]] int watch_command(const Arguments& arguments, Output& output);
 [[nodiscard]] int inspect_command(const Arguments& arguments, Output& output);
 [[nodiscard]] int certify_command(const Arguments& arguments, Output& output);
+[[nodiscard]] int attention_command(const Arguments& arguments, Output& output);
+[[nodiscard]] int generate_command(const Arguments& arguments, Output& output);
+[[nodiscard]] int heads_command(const Arguments& arguments, Output& output);
+[[nodiscard]] int bench_command(const Arguments& arguments, Output& output);
 
 // The whole command line, without the program's name.
 [[nodiscard]] int main_command(const Arguments& arguments, Output& output);

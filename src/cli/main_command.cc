@@ -27,6 +27,10 @@ constexpr Entry kEntries[] = {
     {"exec", "run a compiled model", exec_command},
     {"inspect", "show what is in a compiled model", inspect_command},
     {"certify", "check a compiled model from its weights", certify_command},
+    {"generate", "let a causal model continue a text", generate_command},
+    {"heads", "score a model's heads as circuit analysis does", heads_command},
+    {"attention", "attention as such, on NumPy files", attention_command},
+    {"bench", "measure attention on this machine", bench_command},
 };
 
 std::string help() {

@@ -146,6 +146,9 @@ std::string head_text(const model::Model& model, std::size_t layer, std::size_t 
   const HeadView view = view_head(model, layer, index, options.max_values);
   std::string text = "  head " + std::to_string(index) + ": " + printable(head.name);
   if (!head.origin.empty()) text += " (" + printable(head.origin) + ")";
+  if (layer < options.roles.size() && index < options.roles[layer].size() &&
+      !options.roles[layer][index].empty())
+    text += ", " + options.roles[layer][index] + " head";
   text += ", " + std::string(name_of(view.kind)) + ", d_qk " + std::to_string(head.wq.cols()) +
           ", d_v " + std::to_string(head.wv.cols()) + "\n";
   for (const QkTable& qk : view.qk) text += qk_text(model, qk);

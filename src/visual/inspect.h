@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "model/model.h"
 #include "visual/model_view.h"
@@ -10,6 +11,9 @@ namespace rasp::visual {
 
 struct InspectOptions {
   std::size_t max_values = SIZE_MAX;  // of an axis of a table, and of a slice's list
+  // What the heads were found to do, such as "induction": [layer][head], "" for nothing in
+  // particular; or empty.
+  std::vector<std::vector<std::string>> roles;
 };
 
 // Sizes, the residual stream slice by slice, and every head with its tables.
