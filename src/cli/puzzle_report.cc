@@ -162,6 +162,12 @@ std::string verdict_table(const std::vector<PuzzleReport>& reports, bool colour)
             std::string(exactness(report)) + "\n";
     random = random || !report.exhaustive;
   }
+  for (const PuzzleReport& report : reports) {
+    if (report.undefined == 0) continue;
+    text += printable(report.name) + ": on " + std::to_string(report.undefined) +
+            (report.undefined == 1 ? " input" : " inputs") +
+            " the puzzle's spec has no value; nothing was asked there\n";
+  }
   if (random) {
     text += "random inputs, where all are too many, came from seed " +
             std::to_string(reports.front().seed) + "\n";
@@ -179,6 +185,7 @@ std::string verdict_json(const PuzzleReport& report) {
   object.add("cases", number(report.cases()))
       .add("examples", number(report.examples))
       .add("inputs", number(report.inputs))
+      .add("undefined_inputs", number(report.undefined))
       .add("compiled_inputs", number(report.weighed))
       .add("exhaustive", boolean(report.exhaustive));
   if (!report.exhaustive) object.add("seed", number(report.seed));

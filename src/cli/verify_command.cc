@@ -186,7 +186,7 @@ int verify_sop_command(const Arguments& arguments, Output& output) {
 
   const model::Model& model = compilation->compiled.model;
   const auto names = named_nodes(workspace);
-  options->interrupted = &catch_interrupts();
+  options->halt.interrupted = &catch_interrupts();
   const auto report = [&] {
     ProgressLine line(output);
     options->progress = [&](const verify::Progress& progress) { line.show(name, progress); };

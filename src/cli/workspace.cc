@@ -33,7 +33,7 @@ lang::Options session_options(const interpreter::Options& interpreter,
 }  // namespace
 
 Workspace::Workspace(const Options& options)
-    : interpreter_{.causal = options.causal},
+    : interpreter_{.causal = options.causal, .interrupted = options.interrupted},
       session_(sources_, session_options(interpreter_, options)) {}
 
 Result<FileId> Workspace::add_file(const std::string& path) {

@@ -18,6 +18,7 @@
 
 #include "compiler/certify_checks.h"
 #include "compiler/compiler.h"
+#include "compiler/halted.h"
 
 namespace rasp::compiler {
 namespace {
@@ -93,7 +94,7 @@ model::CertificateLine embedding_line(const model::Model& model, checker::Stream
 
 }  // namespace
 
-model::Certificate certify(const model::Model& model) {
+model::Certificate certify(const model::Model& model, const Halt& halt) {
   model::Certificate certificate;
   const std::string problem = malformed(model);
   if (!problem.empty()) {
@@ -104,6 +105,7 @@ model::Certificate certify(const model::Model& model) {
   certificate.lines.push_back(embedding_line(model, stream));
   if (!certificate.lines.back().holds) return certificate;  // the induction has no start
   for (std::size_t l = 0; l < model.layers.size(); ++l) {
+    heed(halt);
     std::ranges::move(checker::check_heads(model, l, stream),
                       std::back_inserter(certificate.lines));
     std::ranges::move(checker::check_units(model, l, stream),

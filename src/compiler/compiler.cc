@@ -8,6 +8,7 @@
 #include "compiler/domains.h"
 #include "compiler/emit.h"
 #include "compiler/encode.h"
+#include "compiler/halted.h"
 #include "compiler/lower.h"
 #include "compiler/simplify.h"
 
@@ -176,27 +177,26 @@ Compiled run_passes(const Graph& graph, NodeId sop, const Labeller& labeller,
   if (program.root_is_float != kNoIr) roots.push_back(program.root_is_float);
   if (shown("simplify", [&] { return print(program.ir, roots); })) return result;
 
-  Domains domains(program.ir, options.vocabulary);
+  Domains domains(program.ir, options.vocabulary, options.halt);
   if (shown("domains", [&] { return print(program.ir, domains, roots); })) return result;
 
   const auto keep = options.fuse ? std::vector<IrId>{} : kept_nodes(program, names);
-  const Circuit circuit =
-      Lowering(program.ir, domains, options.dtype, keep).run(program.root, program.root_is_float);
+  const Circuit circuit = Lowering(program.ir, domains, options.dtype, keep, options.halt)
+                              .run(program.root, program.root_is_float);
   if (shown("lower", [&] { return print(circuit); })) return result;
 
-  const Encoded encoded = encode(circuit);
+  const Encoded encoded = encode(circuit, options.halt);
   if (shown("encode", [&] { return print(circuit, encoded); })) return result;
 
   const Layout layout = lay_out(circuit, encoded);
   if (shown("layout", [&] { return print(circuit, encoded, layout); })) return result;
 
-  result.model = emit(circuit, encoded, layout, labeller.labels(program, !options.fuse),
-                      options.vocabulary, options.causal);
+  result.model = emit(circuit, encoded, layout, labeller.labels(program, !options.fuse), options);
   const std::array<NodeId, 1> root{sop};
   result.model.program = graph::print(graph, root);
   if (shown("emit", [&] { return print(result.model); })) return result;
 
-  result.model.certificate = certify(result.model);
+  result.model.certificate = certify(result.model, options.halt);
   (void)shown("certify", [&] { return print(result.model.certificate); });
   return result;
 }
@@ -217,6 +217,8 @@ Result<Compiled> compile(const Graph& graph, NodeId sop, const std::vector<Named
     return result;
   } catch (const Refusal& refusal) {
     return fail(labeller.diagnostic(program.ir, refusal, sop));
+  } catch (const Halted&) {
+    return fail(ErrorKind::kLimit, span, "the compilation was ended early");
   }
 }
 

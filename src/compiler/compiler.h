@@ -5,11 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "base/halt.h"
 #include "base/result.h"
 #include "graph/graph.h"
 #include "model/model.h"
 
 namespace rasp::compiler {
+
+inline constexpr std::uint64_t kMaxWeights = std::uint64_t{1} << 28;
 
 struct Options {
   std::vector<value::Atom> vocabulary;  // pairwise not identical, at least one
@@ -17,7 +20,9 @@ struct Options {
   bool causal = false;                  // every selector and `k <= q`
   bool fuse = true;  // false: every named s-op stays a readable slice of the residual stream
   model::Dtype dtype = model::Dtype::kF32;
-  std::string dump;  // a pass: its printed result goes to Compiled::dump
+  std::string dump;                         // a pass: its printed result goes to Compiled::dump
+  std::uint64_t max_weights = kMaxWeights;  // of the whole model: more are refused
+  Halt halt;                                // ends the work early, in a limit error
 };
 
 // A node that has a name in the source: for errors, and with fuse = false for what is kept
@@ -48,7 +53,7 @@ struct Compiled {
 // The passes' names, in order, for `dump`.
 [[nodiscard]] const std::vector<std::string>& pass_names();
 
-// Checks a model from its weights alone.
-[[nodiscard]] model::Certificate certify(const model::Model& model);
+// Checks a model from its weights alone. Throws Halted (halted.h) when the halt is due.
+[[nodiscard]] model::Certificate certify(const model::Model& model, const Halt& halt = {});
 
 }  // namespace rasp::compiler

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "compiler/domain_values.h"
+#include "compiler/halted.h"
 #include "compiler/unique.h"
 
 namespace rasp::compiler {
@@ -23,13 +24,14 @@ void make_own_leaf(Domain& domain, IrId id) {
 
 }  // namespace
 
-Domains::Domains(const Ir& ir, std::vector<Atom> vocabulary)
-    : ir_(ir), vocabulary_(std::move(vocabulary)) {
+Domains::Domains(const Ir& ir, std::vector<Atom> vocabulary, const Halt& halt)
+    : ir_(ir), vocabulary_(std::move(vocabulary)), halt_(halt) {
   extend();
 }
 
 void Domains::extend() {
   for (auto id = static_cast<IrId>(domains_.size()); id < ir_.size(); ++id) {
+    heed(halt_);
     const IrNode& node = ir_[id];
     if (is_selector(node.kind)) {
       domains_.emplace_back();

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "base/halt.h"
 #include "compiler/ir.h"
 
 namespace rasp::compiler {
@@ -50,7 +51,7 @@ class Domains {
  public:
   // Works out the domains of every s-op of `ir` (selectors have none). `ir` may grow: call `extend`
   // then.
-  Domains(const Ir& ir, std::vector<value::Atom> vocabulary);
+  Domains(const Ir& ir, std::vector<value::Atom> vocabulary, const Halt& halt = {});
   void extend();
 
   [[nodiscard]] const Domain& operator[](IrId id) const { return domains_[id]; }
@@ -87,6 +88,7 @@ class Domains {
 
   const Ir& ir_;
   std::vector<value::Atom> vocabulary_;
+  Halt halt_;
   std::deque<Domain> domains_;  // stable: `extend` runs while readers hold references
 };
 

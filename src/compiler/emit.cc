@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "compiler/halted.h"
+
 namespace rasp::compiler {
 
 using model::Matrix;
@@ -70,13 +72,13 @@ namespace {
 class Emitter {
  public:
   Emitter(const Circuit& circuit, const Encoded& encoded, const Layout& layout,
-          const Labels& labels)
-      : circuit_(circuit), encoded_(encoded), layout_(layout), labels_(labels) {}
+          const Labels& labels, const Options& options)
+      : circuit_(circuit), encoded_(encoded), layout_(layout), labels_(labels), options_(options) {}
 
-  model::Model run(const std::vector<value::Atom>& vocabulary, bool causal) {
-    model_.vocabulary = vocabulary;
+  model::Model run() {
+    model_.vocabulary = options_.vocabulary;
     model_.max_length = circuit_.max_length;
-    model_.causal = causal;
+    model_.causal = options_.causal;
     model_.dtype = circuit_.dtype;
     model_.d_model = layout_.d_model;
     model_.decoder = circuit_.output.decoder;
@@ -184,7 +186,25 @@ class Emitter {
         if (op.step == attention + 1) units.push_back(&op);
       }
       model_.layers[l].mlp = mlp(units);
+      charge(model_.layers[l]);
     }
+  }
+
+  // Refuses before memory runs out: a deep program's weights grow with the square of its depth.
+  void charge(const model::Layer& layer) {
+    heed(options_.halt);
+    const auto size = [](const Matrix& matrix) {
+      return static_cast<std::uint64_t>(matrix.size());
+    };
+    weights_ += size(layer.mlp.w_in) + size(layer.mlp.w_out);
+    for (const model::Head& head : layer.heads) {
+      weights_ += size(head.wq) + size(head.wk) + size(head.wv) + size(head.wo);
+    }
+    if (weights_ <= options_.max_weights) return;
+    throw Refusal{kNoIr,
+                  "its " + std::to_string(model_.layers.size()) + " layers take more than " +
+                      std::to_string(options_.max_weights) + " weights",
+                  "a program of fewer steps, a shorter length or a smaller vocabulary takes fewer"};
   }
 
   model::Head head(const EncodedOp& encoded) const {
@@ -352,14 +372,16 @@ class Emitter {
   const Encoded& encoded_;
   const Layout& layout_;
   const Labels& labels_;
+  const Options& options_;
+  std::uint64_t weights_ = 0;  // of the layers so far
   model::Model model_;
 };
 
 }  // namespace
 
 model::Model emit(const Circuit& circuit, const Encoded& encoded, const Layout& layout,
-                  const Labels& labels, const std::vector<value::Atom>& vocabulary, bool causal) {
-  return Emitter(circuit, encoded, layout, labels).run(vocabulary, causal);
+                  const Labels& labels, const Options& options) {
+  return Emitter(circuit, encoded, layout, labels, options).run();
 }
 
 }  // namespace rasp::compiler

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compiler/circuit.h"
+#include "compiler/compiler.h"
 #include "compiler/encode.h"
 #include "model/model.h"
 
@@ -34,9 +35,9 @@ struct Labels {
 [[nodiscard]] std::string print(const model::Model& model);
 [[nodiscard]] std::string print(const model::Certificate& certificate);
 
-// The weights; everything in the model but its name, program and certificate.
+// The weights; everything in the model but its name, program and certificate. Of the options, the
+// vocabulary, the causality, the largest number of weights and the halt are read.
 [[nodiscard]] model::Model emit(const Circuit& circuit, const Encoded& encoded,
-                                const Layout& layout, const Labels& labels,
-                                const std::vector<value::Atom>& vocabulary, bool causal);
+                                const Layout& layout, const Labels& labels, const Options& options);
 
 }  // namespace rasp::compiler

@@ -6,6 +6,8 @@
 #include <functional>
 #include <map>
 
+#include "compiler/halted.h"
+
 namespace rasp::compiler {
 
 NormalFeature normalise(const std::vector<double>& f) {
@@ -44,8 +46,11 @@ bool any_feature(const std::vector<double>&) { return true; }
 
 class Encoder {
  public:
-  explicit Encoder(const Circuit& circuit)
-      : circuit_(circuit), requests_(circuit.vars.size()), wanted_(circuit.vars.size(), false) {
+  Encoder(const Circuit& circuit, const Halt& halt)
+      : circuit_(circuit),
+        halt_(halt),
+        requests_(circuit.vars.size()),
+        wanted_(circuit.vars.size(), false) {
     result_.vars.resize(circuit.vars.size());
   }
 
@@ -60,6 +65,7 @@ class Encoder {
     std::stable_sort(order.begin(), order.end(),
                      [&](const Op* a, const Op* b) { return step(a) < step(b); });
     for (std::size_t i = order.size(); i-- > 0;) {
+      heed(halt_);
       EncodedOp encoded;
       encoded.step = step(order[i]);
       const bool live = std::visit([&](const auto& op) { return expand(op, encoded); }, *order[i]);
@@ -254,6 +260,7 @@ class Encoder {
   }
 
   const Circuit& circuit_;
+  Halt halt_;
   std::vector<std::map<std::vector<double>, std::size_t>> requests_;
   std::vector<bool> wanted_;
   Encoded result_;
@@ -282,7 +289,7 @@ Form pick_form(const Circuit& circuit, const HeadOutput& output,
   return form;
 }
 
-Encoded encode(const Circuit& circuit) { return Encoder(circuit).run(); }
+Encoded encode(const Circuit& circuit, const Halt& halt) { return Encoder(circuit, halt).run(); }
 
 std::string print(const Circuit& circuit, const Encoded& encoded) {
   std::string text;

@@ -46,7 +46,7 @@ struct Encoded {
   std::vector<EncodedOp> ops;  // by step, then in the circuit's order
 };
 
-[[nodiscard]] Encoded encode(const Circuit& circuit);
+[[nodiscard]] Encoded encode(const Circuit& circuit, const Halt& halt = {});
 [[nodiscard]] std::string print(const Circuit& circuit, const Encoded& encoded);
 
 // What a head reads at its keys for one column of a categorical target.

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "compiler/cover.h"
+#include "compiler/halted.h"
 #include "compiler/selectors.h"
 
 namespace rasp::compiler {
@@ -14,6 +15,8 @@ using value::Atom;
 using value::Number;
 
 namespace {
+
+constexpr std::size_t kMaxDepth = 2000;  // about two a layer; the stack holds several times as many
 
 std::vector<std::optional<Atom>> defined(const std::vector<Atom>& values) {
   return {values.begin(), values.end()};
@@ -28,8 +31,28 @@ std::uint32_t index_of(const std::vector<Atom>& values, const Atom& value) {
 
 }  // namespace
 
-Lowering::Lowering(Ir& ir, Domains& domains, model::Dtype dtype, std::vector<IrId> keep)
-    : ir_(ir), domains_(domains) {
+// One more level of recursion, while it lives.
+class Lowering::Nested {
+ public:
+  Nested(Lowering& lowering, IrId id) : depth_(lowering.depth_) {
+    heed(lowering.halt_);
+    if (depth_ == kMaxDepth) {
+      throw Refusal{id, "it takes too many layers, one after the other",
+                    "a program of fewer steps takes fewer layers"};
+    }
+    ++depth_;
+  }
+  Nested(const Nested&) = delete;
+  Nested& operator=(const Nested&) = delete;
+  ~Nested() { --depth_; }
+
+ private:
+  std::size_t& depth_;
+};
+
+Lowering::Lowering(Ir& ir, Domains& domains, model::Dtype dtype, std::vector<IrId> keep,
+                   const Halt& halt)
+    : ir_(ir), domains_(domains), halt_(halt) {
   circuit_.dtype = dtype;
   circuit_.max_length = ir.max_length();
   keep_.resize(ir.size(), false);
@@ -48,6 +71,7 @@ VarId Lowering::new_categorical(IrId id, std::uint32_t step) {
 
 View Lowering::categorical(IrId id) {
   if (const auto known = views_.find(id); known != views_.end()) return known->second;
+  const Nested nested(*this, id);
   View view = make_categorical(id);
   const bool keep = id < keep_.size() && keep_[id];
   if (keep && view.var != kNoVar && circuit_.vars[view.var].node != id) {
@@ -143,6 +167,7 @@ View Lowering::pick_of_head(IrId id) {
 
 VarId Lowering::scalar_of_head(IrId id) {
   if (const auto known = scalars_.find(id); known != scalars_.end()) return known->second;
+  const Nested nested(*this, id);
   const IrNode node = ir_[id];
   const Domain& domain = domains_[id];
   HeadOutput output;

@@ -15,7 +15,8 @@ namespace rasp::compiler {
 class Lowering {
  public:
   // `keep`: s-ops that stay readable variables (--no-fuse).
-  Lowering(Ir& ir, Domains& domains, model::Dtype dtype, std::vector<IrId> keep);
+  Lowering(Ir& ir, Domains& domains, model::Dtype dtype, std::vector<IrId> keep,
+           const Halt& halt = {});
 
   // The circuit whose output is `root`; `root_is_float` tells ints from floats (kNoIr: nothing to
   // tell). Throws Refusal.
@@ -23,6 +24,7 @@ class Lowering {
 
  private:
   friend class SelectorLowering;
+  class Nested;
 
   // A node as a function of one categorical variable, made where it does not exist yet.
   View categorical(IrId id);
@@ -53,6 +55,8 @@ class Lowering {
 
   Ir& ir_;
   Domains& domains_;
+  Halt halt_;
+  std::size_t depth_ = 0;  // of what is being lowered: what it reads is lowered by recursion
   Circuit circuit_;
   std::vector<bool> keep_;
   std::map<IrId, View> views_;

@@ -221,7 +221,7 @@ void aggregate(const Rows& rows, const Column& values, const Atom& otherwise, gr
   out.failures = rows.failures;
   Aggregation step{rows, values, otherwise, node, {}, {}, {}};
   step.scaled = scale(values, run.n, run.scaled);
-  for (std::size_t q = 0; q < run.n && !run.exhausted; ++q) {
+  for (std::size_t q = 0; q < run.n && !run.must_end(); ++q) {
     if (!rows.failures.defined(q)) continue;
     if (q > 0 && rows.failures.defined(q - 1) && same_row(rows, q, q - 1)) {
       step.repeat_row(q, out, run);

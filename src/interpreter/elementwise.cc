@@ -27,7 +27,7 @@ void map_atoms(Op op, const Column& a, const Column* b, graph::NodeId node, Colu
   out.failures.merge(a.failures, second.failures, run.n);
   Atom scratch_x;
   Atom scratch_y;
-  for (std::size_t i = 0; i < run.n && !run.exhausted; ++i) {
+  for (std::size_t i = 0; i < run.n && !run.must_end(); ++i) {
     if (!out.failures.defined(i)) continue;
     const Atom& x = a.at(i, scratch_x);
     if (b == nullptr) {
@@ -44,7 +44,7 @@ void compare_atoms(Op op, const Column& a, const Column& b, graph::NodeId node, 
   out.failures.merge(a.failures, b.failures, run.n);
   Atom scratch_x;
   Atom scratch_y;
-  for (std::size_t i = 0; i < run.n && !run.exhausted; ++i) {
+  for (std::size_t i = 0; i < run.n && !run.must_end(); ++i) {
     out.lanes[i] = 0;
     if (!out.failures.defined(i)) continue;
     const Atom& x = a.at(i, scratch_x);
@@ -107,7 +107,7 @@ void forbid_mixture(graph::NodeId node, Column& out, Run& run) {
 void read_tokens(std::span<const Atom> input, value::TokenKind kind, graph::NodeId node,
                  Column& out, Run& run) {
   out.begin_atoms(run.n);
-  for (std::size_t i = 0; i < run.n && !run.exhausted; ++i) {
+  for (std::size_t i = 0; i < run.n && !run.must_end(); ++i) {
     const bool as_is =
         kind == value::TokenKind::kAsIs ||
         (kind == value::TokenKind::kString && std::holds_alternative<std::string>(input[i]));
@@ -138,7 +138,7 @@ void choose(const Column& condition, const Column& yes, const Column& no, Column
   }
   out.begin_atoms(run.n);
   Atom scratch;
-  for (std::size_t i = 0; i < run.n && !run.exhausted; ++i) {
+  for (std::size_t i = 0; i < run.n && !run.must_end(); ++i) {
     FailureId failure = condition.failures.at(i);
     if (failure == kDefined) {
       const Column& read = condition.truth(i) ? yes : no;
@@ -154,7 +154,7 @@ void lookup(const value::Table& table, const Column& index, graph::NodeId node, 
   out.begin_atoms(run.n);
   out.failures = index.failures;
   Atom scratch;
-  for (std::size_t i = 0; i < run.n && !run.exhausted; ++i) {
+  for (std::size_t i = 0; i < run.n && !run.must_end(); ++i) {
     if (!out.failures.defined(i)) continue;
     put_or_fail(value::lookup(table, index.at(i, scratch)), node, i, out, run);
   }

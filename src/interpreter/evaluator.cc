@@ -24,6 +24,10 @@ tl::unexpected<Diagnostic> out_of_memory(std::size_t limit) {
       "try a shorter input");
 }
 
+tl::unexpected<Diagnostic> interrupted() {
+  return fail(ErrorKind::kLimit, {}, "interrupted while an input was evaluated");
+}
+
 }  // namespace
 
 struct Evaluator::State {
@@ -47,6 +51,7 @@ struct Evaluator::State {
   };
 
   bool evaluate_steps(std::size_t begin, std::size_t end, std::span<const Atom> input);
+  [[nodiscard]] tl::unexpected<Diagnostic> early_end() const;
   void evaluate_sop(const Step& step, std::span<const Atom> input, Column& out);
   void evaluate_selector(const Step& step, Rows& out);
   bool roots_fit() const;
@@ -63,6 +68,7 @@ struct Evaluator::State {
 Evaluator::State::State(const graph::Graph& program, std::span<const NodeId> roots, Options chosen)
     : graph(&program), options(chosen), plan(make_plan(program, roots)) {
   run.causal = options.causal;
+  run.interrupted = options.interrupted;
   columns.resize(plan.columns);
   rows.resize(plan.row_blocks);
   for (const auto& [node, column] : plan.constants) {
@@ -123,18 +129,22 @@ Result<void> Evaluator::State::evaluate(std::span<const Atom> input) {
   fixed_length_ = 0;
   if (!fixed_stand) {
     forget_failures({});
-    if (!evaluate_steps(0, plan.fixed_steps, input)) return out_of_memory(options.memory_limit);
+    if (!evaluate_steps(0, plan.fixed_steps, input)) return early_end();
     fixed_failures_ = {run.failures.size(), run.failure_bytes};
   }
   forget_failures(fixed_failures_);
   if (!evaluate_steps(plan.fixed_steps, plan.steps.size(), input) || !roots_fit()) {
-    return out_of_memory(options.memory_limit);
+    return early_end();
   }
   if (run.n <= kKeptLength) fixed_length_ = run.n;
   return {};
 }
 
-// False when the memory limit is reached.
+tl::unexpected<Diagnostic> Evaluator::State::early_end() const {
+  return run.is_interrupted() ? interrupted() : out_of_memory(options.memory_limit);
+}
+
+// False when the memory limit is reached, or when the caller wants it to end.
 bool Evaluator::State::evaluate_steps(std::size_t begin, std::size_t end,
                                       std::span<const Atom> input) {
   const std::size_t row_bytes = run.n * ((run.n + 63) / 64) * sizeof(std::uint64_t);
@@ -153,7 +163,7 @@ bool Evaluator::State::evaluate_steps(std::size_t begin, std::size_t end,
     }
     held_ -= before;
     held_ += selects ? rows[step.out].bytes() : columns[step.out].bytes();
-    if (run.exhausted || used() > options.memory_limit) return false;
+    if (run.must_end() || used() > options.memory_limit) return false;
     for (std::uint32_t i = step.release_begin; i < step.release_end; ++i) release(plan.released[i]);
   }
   return true;

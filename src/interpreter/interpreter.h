@@ -8,6 +8,7 @@
 // whose defined elements mix strings with numbers is undefined throughout; bools count as numbers.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -24,6 +25,8 @@ namespace rasp::interpreter {
 struct Options {
   bool causal = false;                              // every selector and `k <= q`
   std::size_t memory_limit = std::size_t{1} << 30;  // bytes of values held at once
+  // When it becomes true, a run ends early, with a limit error.
+  const std::atomic<bool>* interrupted = nullptr;
 };
 
 inline constexpr std::size_t kMaxInput = 65'536;  // tokens

@@ -2,6 +2,7 @@
 // finished columns and rows and fills `out`, which is none of them.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -17,8 +18,9 @@ struct Run {
   bool causal = false;
   std::vector<Failure> failures;
   std::size_t failure_bytes = 0;
-  std::size_t available = 0;            // bytes that the step may still take
-  bool exhausted = false;               // it needed more: its result is worthless
+  std::size_t available = 0;  // bytes that the step may still take
+  bool exhausted = false;     // it needed more: its result is worthless
+  const std::atomic<bool>* interrupted = nullptr;
   std::vector<std::int64_t> scaled;     // scratch of aggregates
   std::vector<std::int64_t> key_codes;  // scratch of selects
   std::vector<std::int64_t> query_codes;
@@ -30,6 +32,11 @@ struct Run {
     failures.push_back({node, position, std::move(error)});
     return static_cast<FailureId>(failures.size() - 1);
   }
+  // Steps look here once a position or a row, which can each take milliseconds.
+  [[nodiscard]] bool is_interrupted() const {
+    return interrupted != nullptr && interrupted->load(std::memory_order_relaxed);
+  }
+  [[nodiscard]] bool must_end() const { return exhausted || is_interrupted(); }
   void take(std::size_t bytes) {
     exhausted = exhausted || bytes > available;
     available -= exhausted ? 0 : bytes;

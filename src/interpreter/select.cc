@@ -182,10 +182,11 @@ bool select_texts(Op op, const Column& key, const Column& query, Rows& out, Run&
   return true;
 }
 
-void compare_plainly(Op op, const Column& key, const Column& query, Rows& out, std::size_t n) {
+void compare_plainly(Op op, const Column& key, const Column& query, Rows& out, const Run& run) {
+  const std::size_t n = run.n;
   Atom scratch_key;
   Atom scratch_query;
-  for (std::size_t q = 0; q < n; ++q) {
+  for (std::size_t q = 0; q < n && !run.must_end(); ++q) {
     if (!out.failures.defined(q)) continue;
     const Atom& query_atom = query.at(q, scratch_query);
     for (std::size_t k = 0; k < n; ++k) {
@@ -217,7 +218,7 @@ void select_atoms(Op op, const Column& key, const Column& query, graph::NodeId n
   }
   const bool text = all_text(key, 0);
   if (n <= kPlainLoop || text != all_text(query, first)) {
-    compare_plainly(op, key, query, out, n);
+    compare_plainly(op, key, query, out, run);
     return;
   }
   const std::vector<std::int64_t> rank = ranks_of(key, query, text, n);

@@ -97,10 +97,16 @@ Result<Answer> answer(interpreter::Evaluator& evaluator, const graph::Graph& gra
   return result;
 }
 
-Result<Answer> answer(const graph::Graph& graph, graph::NodeId node, std::span<const Atom> input) {
+interpreter::Options interpreter_options(const Halt& halt) {
   interpreter::Options options;
   options.memory_limit = kPuzzleMemory;
-  interpreter::Evaluator evaluator(graph, {node}, options);
+  options.interrupted = halt.interrupted;
+  return options;
+}
+
+Result<Answer> answer(const graph::Graph& graph, graph::NodeId node, std::span<const Atom> input,
+                      const Halt& halt) {
+  interpreter::Evaluator evaluator(graph, {node}, interpreter_options(halt));
   return answer(evaluator, graph, node, input);
 }
 
@@ -147,7 +153,8 @@ void show_expected(const Answer& expected, PuzzleCounterexample& into) {
 }
 
 void show_selector(const graph::Graph& graph, graph::NodeId node,
-                   const std::vector<lang::Session::Named>& names, PuzzleCounterexample& into) {
+                   const std::vector<lang::Session::Named>& names, const Halt& halt,
+                   PuzzleCounterexample& into) {
   graph::NodeId last = graph.is_selector(node) ? node : graph::kNoNode;
   const graph::NodeId roots[] = {node};
   for (const graph::NodeId id : graph::reachable(graph, roots)) {
@@ -156,7 +163,7 @@ void show_selector(const graph::Graph& graph, graph::NodeId node,
     }
   }
   if (last == graph::kNoNode || into.input.empty()) return;
-  const auto pattern = answer(graph, last, into.input);
+  const auto pattern = answer(graph, last, into.input, halt);
   if (!pattern) return;
   into.pattern = pattern->rows;
   const auto named = std::ranges::find(names, last, &lang::Session::Named::node);

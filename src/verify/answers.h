@@ -26,9 +26,11 @@ struct Answer {
 // The s-op or selector that a value is.
 [[nodiscard]] std::optional<graph::NodeId> node_of(const lang::Value& value);
 
+[[nodiscard]] interpreter::Options interpreter_options(const Halt& halt);
+
 // An error says that the program has no answer to this input, or needs too much for it.
 [[nodiscard]] Result<Answer> answer(const graph::Graph& graph, graph::NodeId node,
-                                    std::span<const value::Atom> input);
+                                    std::span<const value::Atom> input, const Halt& halt = {});
 // The same with an evaluator for many inputs, one of whose roots is the node.
 [[nodiscard]] Result<Answer> answer(interpreter::Evaluator& evaluator, const graph::Graph& graph,
                                     graph::NodeId node, std::span<const value::Atom> input);
@@ -46,6 +48,7 @@ void show_difference(const Answer& expected, const Answer& got, PuzzleCounterexa
 void show_expected(const Answer& expected, PuzzleCounterexample& into);
 // The last selector that the program reads, on the input.
 void show_selector(const graph::Graph& graph, graph::NodeId node,
-                   const std::vector<lang::Session::Named>& names, PuzzleCounterexample& into);
+                   const std::vector<lang::Session::Named>& names, const Halt& halt,
+                   PuzzleCounterexample& into);
 
 }  // namespace rasp::verify

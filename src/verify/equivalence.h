@@ -2,19 +2,20 @@
 // every input there is, or on random ones where those are too many.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/halt.h"
 #include "base/result.h"
 #include "base/source.h"
 #include "compiler/compiler.h"
 #include "graph/graph.h"
 #include "model/model.h"
 #include "value/atom.h"
+#include "verify/search.h"
 
 namespace rasp::verify {
 
@@ -28,22 +29,14 @@ struct Subject {
   const SourceMap& sources;
 };
 
-struct Progress {
-  std::uint64_t done = 0;
-  std::uint64_t total = 0;
-  double seconds = 0;
-};
-
-inline constexpr std::uint64_t kExhaustiveLimit = 1'000'000;
-inline constexpr std::uint64_t kSamples = 10'000;
-
 struct Options {
   std::uint64_t exhaustive_limit = kExhaustiveLimit;  // up to so many inputs, all are tried
   std::uint64_t samples = kSamples;                   // else so many, at least one
   std::uint64_t seed = 0;
-  std::size_t threads = 0;                         // 0: as many as the machine has
-  const std::atomic<bool>* interrupted = nullptr;  // when it becomes true, the work ends early
-  std::function<void(const Progress&)> progress;   // on the caller's thread, ten times a second
+  std::uint64_t min_length = 1;  // of inputs
+  std::size_t threads = 0;       // 0: as many as the machine has
+  Halt halt;
+  std::function<void(const Progress&)> progress;  // on the caller's thread, ten times a second
 };
 
 // Where the trace first leaves the interpreter's values.

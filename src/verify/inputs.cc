@@ -37,20 +37,24 @@ bool smaller(const Tokens& a, const Tokens& b) {
   return a.size() != b.size() ? a.size() < b.size() : a < b;
 }
 
-Inputs::Inputs(std::uint64_t vocabulary, std::uint64_t max_length, std::uint64_t count)
+Inputs::Inputs(std::uint64_t vocabulary, std::uint64_t min_length, std::uint64_t max_length,
+               std::uint64_t count)
     : vocabulary_(vocabulary),
+      min_length_(min_length),
       max_length_(max_length),
       count_(count),
       block_size_(std::clamp<std::uint64_t>(kRowsInABlock / (max_length + 1), 1, kMaxBlock)) {}
 
-Inputs Inputs::all(std::uint64_t vocabulary, std::uint64_t max_length) {
-  return {vocabulary, max_length,
-          count_inputs(vocabulary, max_length, (std::uint64_t{1} << 63) - 2)};
+Inputs Inputs::all(std::uint64_t vocabulary, std::uint64_t min_length, std::uint64_t max_length) {
+  constexpr std::uint64_t kMost = (std::uint64_t{1} << 63) - 2;
+  return {vocabulary, min_length, max_length,
+          count_inputs(vocabulary, max_length, kMost) -
+              count_inputs(vocabulary, min_length - 1, kMost)};
 }
 
-Inputs Inputs::random(std::uint64_t vocabulary, std::uint64_t max_length, std::uint64_t count,
-                      std::uint64_t seed) {
-  Inputs inputs(vocabulary, max_length, count);
+Inputs Inputs::random(std::uint64_t vocabulary, std::uint64_t min_length, std::uint64_t max_length,
+                      std::uint64_t count, std::uint64_t seed) {
+  Inputs inputs(vocabulary, min_length, max_length, count);
   inputs.random_ = true;
   inputs.seed_ = seed;
   return inputs;
@@ -72,8 +76,9 @@ void Inputs::Cursor::read(Tokens& tokens) {
   const std::uint64_t number = next_++;
   if (inputs_->random_) {
     __extension__ using Wide = unsigned __int128;
-    const Wide scaled = Wide{number + 1} * inputs_->max_length_ + inputs_->count_ - 1;
-    tokens.resize(static_cast<std::size_t>(scaled / inputs_->count_));
+    const std::uint64_t lengths = inputs_->max_length_ - inputs_->min_length_ + 1;
+    const Wide scaled = Wide{number + 1} * lengths + inputs_->count_ - 1;
+    tokens.resize(static_cast<std::size_t>(inputs_->min_length_ - 1 + scaled / inputs_->count_));
     for (runtime::TokenId& token : tokens) {
       token = static_cast<runtime::TokenId>(below(generator_, base));
     }
@@ -83,6 +88,7 @@ void Inputs::Cursor::read(Tokens& tokens) {
   std::uint64_t rest = number;
   std::uint64_t of_length = base;
   std::size_t length = 1;
+  for (; length < inputs_->min_length_; ++length) of_length *= base;
   for (; rest >= of_length; ++length) {
     rest -= of_length;
     of_length *= base;

@@ -21,12 +21,13 @@ using Tokens = std::vector<runtime::TokenId>;
 
 class Inputs {
  public:
-  // Every input of length 1 to `max_length`, smallest first. There are count_inputs of them, fewer
-  // than 2^63.
-  [[nodiscard]] static Inputs all(std::uint64_t vocabulary, std::uint64_t max_length);
-  // `count` inputs, every length from 1 to `max_length` equally often, shorter first.
-  [[nodiscard]] static Inputs random(std::uint64_t vocabulary, std::uint64_t max_length,
-                                     std::uint64_t count, std::uint64_t seed);
+  // Every input of these lengths, smallest first; fewer than 2^63.
+  [[nodiscard]] static Inputs all(std::uint64_t vocabulary, std::uint64_t min_length,
+                                  std::uint64_t max_length);
+  // `count` inputs, every length equally often, shorter first.
+  [[nodiscard]] static Inputs random(std::uint64_t vocabulary, std::uint64_t min_length,
+                                     std::uint64_t max_length, std::uint64_t count,
+                                     std::uint64_t seed);
 
   [[nodiscard]] std::uint64_t count() const { return count_; }
   // Inputs come in blocks: what is computed at once, and what a random generator is seeded for.
@@ -48,9 +49,11 @@ class Inputs {
   };
 
  private:
-  Inputs(std::uint64_t vocabulary, std::uint64_t max_length, std::uint64_t count);
+  Inputs(std::uint64_t vocabulary, std::uint64_t min_length, std::uint64_t max_length,
+         std::uint64_t count);
 
   std::uint64_t vocabulary_;
+  std::uint64_t min_length_;
   std::uint64_t max_length_;
   std::uint64_t count_;
   std::uint64_t block_size_;

@@ -7,9 +7,10 @@
 namespace rasp::verify {
 namespace {
 
-interpreter::Options interpreter_options(const model::Model& model) {
+interpreter::Options interpreter_options(const model::Model& model, const Halt& halt) {
   interpreter::Options options;
   options.causal = model.causal;
+  options.interrupted = halt.interrupted;
   return options;
 }
 
@@ -56,7 +57,7 @@ bool same(const value::Atom& expected, const value::Atom& got) {
   return number != nullptr && !number->is_exact() && value::equal(expected, got);
 }
 
-Result<Oracle> Oracle::make(const Subject& subject) {
+Result<Oracle> Oracle::make(const Subject& subject, const Halt& halt) {
   const bool is_pattern = subject.model.decoder.kind == model::Decoder::Kind::kPattern;
   if (is_pattern != subject.graph.is_selector(subject.node)) {
     return fail(ErrorKind::kModel, subject.graph[subject.node].span,
@@ -65,14 +66,16 @@ Result<Oracle> Oracle::make(const Subject& subject) {
   }
   // The threads of a comparison each take whole inputs: those of the runtime would be in the way.
   RASP_TRY(auto executable, runtime::make_cpu_backend(1)->load(subject.model));
-  return Oracle(subject, std::move(executable));
+  return Oracle(subject, halt, std::move(executable));
 }
 
-Oracle::Oracle(const Subject& subject, std::unique_ptr<runtime::Executable> executable)
+Oracle::Oracle(const Subject& subject, const Halt& halt,
+               std::unique_ptr<runtime::Executable> executable)
     : model_(&subject.model),
       node_(subject.node),
       is_selector_(subject.graph.is_selector(subject.node)),
-      evaluator_(subject.graph, {subject.node}, interpreter_options(subject.model)),
+      halt_(halt),
+      evaluator_(subject.graph, {subject.node}, interpreter_options(subject.model, halt)),
       executable_(std::move(executable)),
       codec_(subject.model) {}
 
@@ -85,11 +88,12 @@ bool Oracle::interpret(const Tokens& tokens) {
 Result<std::span<const Outcome>> Oracle::judge(std::span<const Tokens> inputs) {
   outcomes_.assign(inputs.size(), Outcome::kUndefined);
   RASP_CHECK_OK(is_selector_ ? judge_selectors(inputs) : judge_sequences(inputs));
+  if (halt_.is_due()) outcomes_.clear();  // what was interrupted looks undefined
   return std::span<const Outcome>(outcomes_);
 }
 
 Result<void> Oracle::judge_selectors(std::span<const Tokens> inputs) {
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
+  for (std::size_t i = 0; i < inputs.size() && !halt_.is_due(); ++i) {
     if (!interpret(inputs[i])) continue;
     const auto expected = evaluator_.matrix(node_);
     if (!expected) continue;
@@ -104,7 +108,7 @@ Result<void> Oracle::judge_sequences(std::span<const Tokens> inputs) {
   if (batch_.size() < inputs.size()) batch_.resize(inputs.size());
   expected_.clear();
   place_.clear();
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
+  for (std::size_t i = 0; i < inputs.size() && !halt_.is_due(); ++i) {
     if (!interpret(inputs[i])) continue;
     auto expected = evaluator_.sequence(node_);
     if (!expected) continue;

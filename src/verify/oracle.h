@@ -12,24 +12,20 @@
 #include "runtime/codec.h"
 #include "verify/equivalence.h"
 #include "verify/inputs.h"
+#include "verify/search.h"
 
 namespace rasp::verify {
-
-enum class Outcome : std::uint8_t {
-  kSame,
-  kDifferent,
-  kUndefined,  // the interpreter has no value
-};
 
 // Equal in value and type; inexact numbers, which only `^` makes, by value.
 [[nodiscard]] bool same(const value::Atom& expected, const value::Atom& got);
 
 class Oracle {
  public:
-  [[nodiscard]] static Result<Oracle> make(const Subject& subject);
+  [[nodiscard]] static Result<Oracle> make(const Subject& subject, const Halt& halt);
 
-  // One outcome an input; at most as many inputs as the longest block so far without allocating
-  // more than results.
+  // One outcome an input, undefined where the interpreter has no value; none at all when the work
+  // ends early. At most as many inputs as the longest block so far without allocating more than
+  // results.
   [[nodiscard]] Result<std::span<const Outcome>> judge(std::span<const Tokens> inputs);
   // What differs on an input that `judge` found different; without the divergence.
   [[nodiscard]] Result<Counterexample> explain(const Tokens& tokens);
@@ -38,7 +34,7 @@ class Oracle {
   }
 
  private:
-  Oracle(const Subject& subject, std::unique_ptr<runtime::Executable> executable);
+  Oracle(const Subject& subject, const Halt& halt, std::unique_ptr<runtime::Executable> executable);
 
   [[nodiscard]] bool interpret(const Tokens& tokens);
   [[nodiscard]] Result<void> judge_selectors(std::span<const Tokens> inputs);
@@ -47,6 +43,7 @@ class Oracle {
   const model::Model* model_;
   graph::NodeId node_;
   bool is_selector_;
+  Halt halt_;
   interpreter::Evaluator evaluator_;
   std::unique_ptr<runtime::Executable> executable_;
   runtime::Codec codec_;

@@ -18,8 +18,13 @@
 
 namespace rasp::verify {
 
+using Compile = std::function<Result<compiler::Compiled>(
+    const graph::Graph& graph, graph::NodeId node, const std::vector<compiler::NamedNode>& names,
+    const SourceMap& sources, const compiler::Options& options)>;
+
 struct PuzzleOptions {
   bool compile = true;
+  Compile compiler = compiler::compile;               // a test may bring one that errs
   std::uint64_t exhaustive_limit = kExhaustiveLimit;  // up to so many inputs, all are tried
   std::uint64_t samples = kSamples;                   // else so many
   std::uint64_t seed = 0;
@@ -64,6 +69,7 @@ struct PuzzleReport {
   std::optional<Diagnostic> diagnostic;  // behind `reason`, where there is a place
   std::uint64_t examples = 0;            // that hold or fail
   std::uint64_t inputs = 0;              // on which a spec was compared with the solution
+  std::uint64_t undefined = 0;           // on which a spec has no value: nothing is asked there
   std::uint64_t weighed = 0;             // on which weights were compared with the interpreter
   bool exhaustive = true;                // no random inputs were used
   std::uint64_t seed = 0;                // of those

@@ -5,20 +5,43 @@
 namespace rasp::verify {
 namespace {
 
-interpreter::Evaluator evaluator_of(const graph::Graph& graph, graph::NodeId node) {
-  interpreter::Options options;
-  options.memory_limit = kPuzzleMemory;
-  return {graph, {node}, options};
+interpreter::Evaluator evaluator_of(const graph::Graph& graph, graph::NodeId node,
+                                    const Halt& halt) {
+  return {graph, {node}, interpreter_options(halt)};
 }
 
 }  // namespace
 
-Sides::Sides(const graph::Graph& graph, const Comparison& what)
-    : graph_(&graph), what_(what), solution_(evaluator_of(graph, what.solution)) {
-  if (what.reference != graph::kNoNode) reference_.emplace(evaluator_of(graph, what.reference));
+value::Sequence spell(std::span<const runtime::TokenId> tokens, const value::Sequence& vocabulary) {
+  value::Sequence input;
+  input.reserve(tokens.size());
+  for (const runtime::TokenId token : tokens) input.push_back(vocabulary[token]);
+  return input;
 }
 
-Outcome Sides::judge(const value::Sequence& input) {
+Sides::Sides(const graph::Graph& graph, const Comparison& what, const value::Sequence& vocabulary,
+             const Halt& halt)
+    : graph_(&graph),
+      what_(what),
+      vocabulary_(&vocabulary),
+      halt_(halt),
+      solution_(evaluator_of(graph, what.solution, halt)) {
+  if (what.reference != graph::kNoNode) {
+    reference_.emplace(evaluator_of(graph, what.reference, halt));
+  }
+}
+
+std::span<const Outcome> Sides::judge(std::span<const Tokens> inputs) {
+  outcomes_.clear();
+  for (const Tokens& tokens : inputs) {
+    const Outcome outcome = judge_input(spell(tokens, *vocabulary_));
+    if (halt_.is_due()) break;  // what was interrupted looks undefined or wrong
+    outcomes_.push_back(outcome);
+  }
+  return outcomes_;
+}
+
+Outcome Sides::judge_input(const value::Sequence& input) {
   try {
     const auto expected = reference_answer(input);
     if (!expected) return Outcome::kUndefined;

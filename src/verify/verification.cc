@@ -2,7 +2,7 @@
 #include "verify/verification.h"
 
 #include <algorithm>
-#include <thread>
+#include <chrono>
 
 #include "lang/containers.h"
 #include "verify/answers.h"
@@ -35,40 +35,35 @@ Step<> Verification::run() {
   return check_limits();
 }
 
+Halt Verification::halt_of(const PuzzleOptions& options) {
+  const std::chrono::duration<double> most(options.seconds);
+  return {options.interrupted,
+          Halt::Clock::now() + std::chrono::duration_cast<Halt::Clock::duration>(most)};
+}
+
 tl::unexpected<Stop> Verification::early_end() const {
-  if (interrupted()) return stop(PuzzleVerdict::kInterrupted, "no mistake so far");
+  if (halt_.is_interrupted()) return stop(PuzzleVerdict::kInterrupted, "no mistake so far");
   return stop(PuzzleVerdict::kLimit, "no mistake so far, but the work takes longer than " +
                                          std::to_string(static_cast<int>(options_.seconds)) +
                                          " seconds");
 }
 
 tl::unexpected<Stop> Verification::broken(Diagnostic problem) const {
-  if (interrupted()) return early_end();
+  if (halt_.is_interrupted()) return early_end();
   const bool limit = problem.kind == ErrorKind::kLimit;
   return stop(limit ? PuzzleVerdict::kLimit : PuzzleVerdict::kError, std::move(problem));
 }
 
 Step<Value> Verification::evaluate(ExprId id) {
-  if (interrupted() || late()) return early_end();
+  if (halt_.is_due()) return early_end();
   auto value = session_.evaluate(known_, id);
   if (!value) return broken(std::move(value.error()));
   return *std::move(value);
 }
 
-std::size_t Verification::workers() const {
-  if (options_.threads != 0) return options_.threads;
-  return std::max<std::size_t>(1, std::thread::hardware_concurrency());
-}
-
 // What the compiler will get.
 void Verification::add_subject(NodeId node) {
   if (std::ranges::count(subjects_, node) == 0) subjects_.push_back(node);
-}
-
-value::Sequence Verification::input_of(const Tokens& tokens) const {
-  value::Sequence input;
-  for (const runtime::TokenId token : tokens) input.push_back(vocabulary_[token]);
-  return input;
 }
 
 // The puzzle's vocabulary and lengths, or those of its examples.
@@ -139,7 +134,9 @@ bool Verification::smaller(const value::Sequence& a, const value::Sequence& b) c
 // The smallest counterexample stays.
 void Verification::offer(PuzzleCounterexample example, NodeId node) {
   if (report_.counterexample && !smaller(example.input, report_.counterexample->input)) return;
-  if (node != graph::kNoNode) show_selector(graph(), node, session_.named_nodes(), example);
+  if (node != graph::kNoNode) {
+    show_selector(graph(), node, session_.named_nodes(), halt_, example);
+  }
   report_.counterexample = std::move(example);
 }
 
@@ -153,7 +150,7 @@ Step<> Verification::try_example(const Check& check) {
   ++report_.examples;
   PuzzleCounterexample example = example_of(check);
   example.input = program->input;
-  const auto got = answer(graph(), program->node, example.input);
+  const auto got = answer(graph(), program->node, example.input, halt_);
   if (got && agree(*expected, *got)) return {};
   if (got) {
     show_difference(*expected, *got, example);
@@ -235,7 +232,7 @@ Space Verification::space(std::string_view stage) const {
   space.exhaustive_limit = options_.exhaustive_limit;
   space.samples = options_.samples;
   space.seed = options_.seed;
-  space.stop = [this] { return interrupted() || late(); };
+  space.halt = halt_;
   if (options_.progress) {
     space.progress = [this, stage](const Progress& progress) {
       options_.progress(stage, progress);
@@ -250,21 +247,32 @@ Step<> Verification::compare_everywhere(const Check& check, const Comparison& wh
     inputs.max_length = std::min<std::uint64_t>(max_length_, report_.counterexample->input.size());
   }
   if (inputs.max_length < inputs.min_length) return {};
+  runtime::ThreadPool pool(options_.threads);
   std::vector<Sides> sides;
-  for (std::size_t i = 0; i < workers(); ++i) sides.emplace_back(graph(), what);
-  const Found found = search(inputs, workers(), [&](std::size_t worker, const Tokens& tokens) {
-    return sides[worker].judge(input_of(tokens));
+  for (std::size_t i = 0; i < pool.workers(); ++i) {
+    sides.emplace_back(graph(), what, vocabulary_, halt_);
+  }
+  const auto found = search(inputs, pool, [&](std::size_t worker, std::span<const Tokens> tokens) {
+    return Result<std::span<const Outcome>>(sides[worker].judge(tokens));
   });
-  report_.inputs += found.tried - found.skipped;
-  report_.exhaustive = report_.exhaustive && found.exhaustive;
-  if (found.smallest) {
+  if (!found) return broken(found.error());
+  report_.inputs += found->tried - found->skipped;
+  report_.undefined += found->skipped;
+  report_.exhaustive = report_.exhaustive && found->exhaustive;
+  if (found->smallest) {
     PuzzleCounterexample example = example_of(check);
-    example.input = input_of(*found.smallest);
-    const auto problem = sides.front().explain(example);
+    example.input = spell(*found->smallest, vocabulary_);
+    const auto problem = Sides(graph(), what, vocabulary_, {}).explain(example);
     if (problem && problem->kind == ErrorKind::kLimit) return broken(*problem);
     offer(std::move(example), what.solution);
   }
-  if (!found.finished) return early_end();
+  if (!found->finished) return early_end();
+  // A spec that says nothing would let every solution pass.
+  if (found->tried == found->skipped) {
+    return stop(PuzzleVerdict::kFailed,
+                error(ErrorKind::kValue, check.span,
+                      "this spec has no value on any input, so nothing could be compared"));
+  }
   return {};
 }
 

@@ -1,7 +1,6 @@
 // One solution against one puzzle: the steps, and what they share. Used by puzzle.cc alone.
 #pragma once
 
-#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -48,21 +47,16 @@ class Verification {
         puzzle_(known.puzzle),
         sources_(sources),
         options_(options),
-        report_(report) {}
+        report_(report),
+        halt_(halt_of(options)) {}
 
   // Everything, in order; what ends it early is in the error.
   [[nodiscard]] Step<> run();
 
  private:
-  using Clock = std::chrono::steady_clock;
   using Check = syntax::Puzzle::Check;
 
-  [[nodiscard]] bool interrupted() const {
-    return options_.interrupted != nullptr && options_.interrupted->load();
-  }
-  [[nodiscard]] bool late() const {
-    return std::chrono::duration<double>(Clock::now() - start_).count() > options_.seconds;
-  }
+  [[nodiscard]] static Halt halt_of(const PuzzleOptions& options);
   [[nodiscard]] tl::unexpected<Stop> early_end() const;
   // An error of the solution's own.
   [[nodiscard]] tl::unexpected<Stop> broken(Diagnostic problem) const;
@@ -88,9 +82,7 @@ class Verification {
   [[nodiscard]] bool smaller(const value::Sequence& a, const value::Sequence& b) const;
   [[nodiscard]] std::size_t rank(const value::Atom& token) const;
   [[nodiscard]] Space space(std::string_view stage) const;
-  [[nodiscard]] std::size_t workers() const;
   void add_subject(graph::NodeId node);
-  [[nodiscard]] value::Sequence input_of(const Tokens& tokens) const;
 
   lang::Session& session_;
   const lang::KnownPuzzle& known_;
@@ -98,7 +90,7 @@ class Verification {
   const SourceMap& sources_;
   const PuzzleOptions& options_;
   PuzzleReport& report_;
-  Clock::time_point start_ = Clock::now();
+  Halt halt_;
   value::Sequence vocabulary_;
   std::uint64_t min_length_ = 1;
   std::uint64_t max_length_ = 0;

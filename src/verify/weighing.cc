@@ -1,14 +1,15 @@
 // The compiled solution: its weights and its size.
 #include <algorithm>
-#include <atomic>
 
 #include "compiler/compiler.h"
+#include "verify/oracle.h"
 #include "verify/verification.h"
 
 namespace rasp::verify {
 namespace {
 
 constexpr std::size_t kMaxCompiled = 20'000;  // nodes: more would keep the compiler for minutes
+constexpr std::uint64_t kMaxWeights = std::uint64_t{1} << 24;  // 128 MiB of them
 
 std::string count_text(std::size_t count, std::string_view noun) {
   return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
@@ -22,7 +23,7 @@ Step<> Verification::weigh(graph::NodeId node) {
     return stop(PuzzleVerdict::kLimit,
                 "the solution is too large to compile: " + std::to_string(size) + " operations");
   }
-  if (interrupted() || late()) return early_end();
+  if (halt_.is_due()) return early_end();
   std::vector<compiler::NamedNode> names;
   for (const lang::Session::Named& named : session_.named_nodes()) {
     names.push_back({named.node, named.name});
@@ -30,7 +31,10 @@ Step<> Verification::weigh(graph::NodeId node) {
   compiler::Options compiling;
   compiling.vocabulary = vocabulary_;
   compiling.max_length = static_cast<std::uint32_t>(max_length_);
-  auto compiled = compiler::compile(graph(), node, names, sources_, compiling);
+  compiling.max_weights = kMaxWeights;
+  compiling.halt = halt_;
+  auto compiled = options_.compiler(graph(), node, names, sources_, compiling);
+  if (!compiled && halt_.is_due()) return early_end();
   if (!compiled) return stop(PuzzleVerdict::kRefused, std::move(compiled.error()));
   const model::Model& model = compiled->model;
   if (!model.certificate.holds) {
@@ -45,17 +49,18 @@ Step<> Verification::weigh(graph::NodeId node) {
 }
 
 Step<> Verification::compare_weights(const Subject& subject) {
-  std::atomic<bool> halt = false;
   Options options;
   options.exhaustive_limit = options_.exhaustive_limit;
   options.samples = options_.samples;
   options.seed = options_.seed;
   options.threads = options_.threads;
-  options.interrupted = &halt;
-  options.progress = [&](const Progress& progress) {
-    halt = interrupted() || late();
-    if (options_.progress) options_.progress("compiled", progress);
-  };
+  options.min_length = min_length_;
+  options.halt = halt_;
+  if (options_.progress) {
+    options.progress = [this](const Progress& progress) {
+      options_.progress("compiled", progress);
+    };
+  }
   auto compared = compare(subject, options);
   if (!compared) return broken(std::move(compared.error()));
   report_.weighed += compared->tried - compared->skipped;

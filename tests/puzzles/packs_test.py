@@ -1,6 +1,6 @@
-"""The puzzle packs: reference solutions pass on every input, compiled and exact; wrong solutions fail
-with the smallest counterexample; the vectors of tests/conformance/tasks.jsonl hold for solutions and
-for the library's functions.
+"""The puzzle packs by the command: as many cases as there are inputs; the vectors of
+tests/conformance/tasks.jsonl hold for solutions and for the library's functions. (What solutions of
+the packs are worth is tests/verify/puzzle_packs_test.cc.)
 
 packs_test.py RASP EXAMPLES"""
 
@@ -60,7 +60,7 @@ def rasp(*arguments):
 
 
 def puzzles(pack):
-    """Of every puzzle of a pack: the cases that a complete check has, and whether it has limits."""
+    """Of every puzzle of a pack, the cases that a complete check has: counted in its text."""
     result = {}
     text = (PACKS / f"{pack}.rasp").read_text(encoding="utf-8")
     for name, body in re.findall(r"^puzzle (\w+)\(.*?\) \{(.*?)^\}", text, re.S | re.M):
@@ -68,8 +68,6 @@ def puzzles(pack):
         low, high = map(int, re.search(r"length (\d+) to (\d+);", body).groups())
         inputs = sum(tokens**n for n in range(low, high + 1))
         examples, specs = body.count("\n  expect "), body.count("\n  spec ")
-        complete = all(word in body for word in ("limit layers", "limit heads", "hint", '\n  "'))
-        check(examples >= 2 and specs >= 1 and complete, f"{pack}: {name} is not complete")
         check(low == 1 and inputs <= 20_000, f"{pack}: {name} has {inputs} inputs from {low}")
         result[name] = examples + specs * inputs
     return result
@@ -83,26 +81,6 @@ def check_solutions(pack, cases):
     for name, report in verdicts.items():
         good = report["verdict"] == "passed" and report["exact"] and report["exhaustive"]
         check(good and report["cases"] == cases.get(name), f"{pack}: {report}, {cases.get(name)}")
-
-
-def check_wrong(pack, cases, folder):
-    blocks = (HERE / "wrong" / f"{pack}.rasp").read_text(encoding="utf-8").split("# ---\n")
-    seen = collections.Counter()
-    for block in blocks:
-        name, reason, smallest = re.match(r"# wrong: (\w+): (.*): (.*)\n", block).groups()
-        seen[name] += 1
-        solution = folder / "wrong.rasp"
-        solution.write_text(f'load "puzzles/{pack}";\n{block}', encoding="utf-8")
-        code, reports, errors = rasp("verify", solution, "--only", name, "--json")
-        label = f"{pack}: {name} ({reason}): {reports} {errors}"
-        check(code == 1 and len(reports) == 1, label)
-        if not reports:
-            continue
-        found = (reports[0].get("counterexample") or {}).get("input")
-        wanted = "limit exceeded" if smallest == "null" else "failed"
-        check(reports[0]["verdict"] == wanted and found == json.loads(smallest), label)
-    for name in cases:
-        check(seen[name] >= 2, f"{pack}: {name} has {seen[name]} wrong solutions")
 
 
 def answers(program, inputs, folder):
@@ -119,7 +97,7 @@ def check_vectors(folder):
     for line in text.splitlines():
         vector = json.loads(line)
         vectors[vector["task"], json.dumps(vector["args"])].append(vector)
-    tried = set()
+    tried = collections.Counter()
     for (task, arguments), cases in vectors.items():
         given = [json.dumps(value) for value in json.loads(arguments)]
         programs = []
@@ -131,15 +109,16 @@ def check_vectors(folder):
             module, call = LIBRARY[task]
             load = f'load "{module}"; ' if module else ""
             programs.append(f"{load}t = tokens_asis; answer = {call.format(*given)};")
+        check(programs, f"nothing solves {task}")
+        tried[task] += len(cases) if programs else 0
         for program in programs:
-            tried.add(task)
             found = answers(program, [case["input"] for case in cases], folder)
             wanted = [case["output"] for case in cases]
             if task == "shuffle_dyck2":  # one answer for all positions; some vectors repeat it too often
                 wanted = [[case["output"][0]] * len(case["input"]) for case in cases]
             same = len(found) == len(wanted) and all(map(equal, wanted, found))
             check(same, f"{task}{arguments}: wanted {wanted}, found {found}\n{program[-200:]}")
-    check(len(tried) == 25, f"vectors of {len(tried)} tasks")
+    check(len(tried) == 25 and tried.total() == 324, f"vectors tried: {tried}")
 
 
 def equal(wanted, found):
@@ -161,7 +140,6 @@ def main():
             cases = puzzles(pack)
             names += cases
             check_solutions(pack, cases)
-            check_wrong(pack, cases, folder)
         check(len(names) == len(set(names)) == 52, f"{len(names)} puzzles: {names}")
         check_vectors(folder)
     for failure in failures:

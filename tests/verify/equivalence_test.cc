@@ -321,7 +321,7 @@ TEST(Compare, StopsWhenInterrupted) {
   const model::Model model = compiled(source, "abcd", 8);
   std::atomic<bool> interrupted = true;
   Options options;
-  options.interrupted = &interrupted;
+  options.halt.interrupted = &interrupted;
   Report report = compare(source, model, options);
   EXPECT_EQ(report.verdict, Verdict::kInterrupted);
   EXPECT_EQ(report.tried, 0u);

@@ -31,7 +31,7 @@ TEST(CountInputs, AddsPowersAndStopsAtTheLimit) {
 
 TEST(Inputs, AllAreThereOnceSmallestFirst) {
   for (const std::uint64_t vocabulary : {1u, 2u, 3u, 5u}) {
-    const std::vector<Tokens> all = walk(Inputs::all(vocabulary, 5));
+    const std::vector<Tokens> all = walk(Inputs::all(vocabulary, 1, 5));
     ASSERT_EQ(all.size(), count_inputs(vocabulary, 5, 1'000'000));
     for (std::size_t i = 0; i < all.size(); ++i) {
       ASSERT_GE(all[i].size(), 1u);
@@ -43,7 +43,7 @@ TEST(Inputs, AllAreThereOnceSmallestFirst) {
 }
 
 TEST(Inputs, RandomOnesHaveEveryLengthEquallyOftenAndFollowTheSeed) {
-  const std::vector<Tokens> inputs = walk(Inputs::random(3, 7, 7'000, 1));
+  const std::vector<Tokens> inputs = walk(Inputs::random(3, 1, 7, 7'000, 1));
   std::map<std::size_t, int> lengths;
   std::map<std::uint32_t, int> tokens;
   for (const Tokens& input : inputs) {
@@ -54,14 +54,24 @@ TEST(Inputs, RandomOnesHaveEveryLengthEquallyOftenAndFollowTheSeed) {
   for (const auto& [length, count] : lengths) EXPECT_EQ(count, 1'000) << length;
   ASSERT_EQ(tokens.size(), 3u);
   for (const auto& [token, count] : tokens) EXPECT_NEAR(count, 28'000 / 3, 500) << token;
-  EXPECT_EQ(walk(Inputs::random(3, 7, 7'000, 1)), inputs);
-  EXPECT_NE(walk(Inputs::random(3, 7, 7'000, 2)), inputs);
+  EXPECT_EQ(walk(Inputs::random(3, 1, 7, 7'000, 1)), inputs);
+  EXPECT_NE(walk(Inputs::random(3, 1, 7, 7'000, 2)), inputs);
   EXPECT_GT(std::set<Tokens>(inputs.begin(), inputs.end()).size(), 1'600u)
       << "blocks do not repeat each other";
 }
 
+TEST(Inputs, ShorterOnesThanAskedForAreNotThere) {
+  std::vector<Tokens> all = walk(Inputs::all(3, 1, 5));
+  const std::vector<Tokens> long_ones = walk(Inputs::all(3, 3, 5));
+  std::erase_if(all, [](const Tokens& tokens) { return tokens.size() < 3; });
+  EXPECT_EQ(long_ones, all);
+  std::map<std::size_t, int> lengths;
+  for (const Tokens& input : walk(Inputs::random(3, 4, 6, 300, 1))) ++lengths[input.size()];
+  EXPECT_EQ(lengths, (std::map<std::size_t, int>{{4, 100}, {5, 100}, {6, 100}}));
+}
+
 TEST(Inputs, FewRandomOnesReachTheLongestLength) {
-  const std::vector<Tokens> inputs = walk(Inputs::random(2, 100, 3, 9));
+  const std::vector<Tokens> inputs = walk(Inputs::random(2, 1, 100, 3, 9));
   ASSERT_EQ(inputs.size(), 3u);
   EXPECT_EQ(inputs[0].size(), 34u);
   EXPECT_EQ(inputs[2].size(), 100u);

@@ -3,6 +3,11 @@
 
 #include <gmock/gmock.h>
 
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <thread>
+
 #include "puzzle_fixture.h"
 #include "verify/answers.h"
 #include "verify/search.h"
@@ -38,7 +43,7 @@ TEST(Puzzle, EverythingGetsAVerdict) {
        "not one case"},
       {"puzzle p() { \"x\" vocab \"ab\"; length 1 to 3; spec p == 1 / (indices - indices); } p = "
        "tokens;",
-       PuzzleVerdict::kFailed, "not one case"},
+       PuzzleVerdict::kFailed, "this spec has no value on any input"},
       {"puzzle p() { \"x\" spec p == tokens; } p = tokens;", PuzzleVerdict::kError,
        "needs a vocab and lengths"},
       {"puzzle p() { \"x\" expect p(\"ab\") == \"ab\"; } p = tokens;", PuzzleVerdict::kPassed, ""},
@@ -140,7 +145,7 @@ TEST_P(Pairs, TheCounterexampleIsTheSmallest) {
         return *node_of(*solution.session().lookup(name));
       };
       std::optional<value::Sequence> first;
-      const Inputs inputs = Inputs::all(3, 4);
+      const Inputs inputs = Inputs::all(3, 1, 4);
       for (std::uint64_t block = 0; !first && block < inputs.blocks(); ++block) {
         for (Inputs::Cursor cursor(inputs, block); !first && !cursor.done();) {
           Tokens tokens;
@@ -210,6 +215,123 @@ TEST(Puzzle, ACtrlCStopsWithWhatIsKnown) {
   EXPECT_EQ(report.verdict, PuzzleVerdict::kInterrupted) << report.reason;
   EXPECT_GT(report.inputs, 0u);
   EXPECT_LT(report.inputs, 597870u);
+}
+
+// Ctrl-C while a single input is evaluated: each of 3,000 steps adds up 20,000 rows.
+TEST(Puzzle, ACtrlCEndsOneLongEvaluation) {
+  std::atomic<bool> interrupted = false;
+  PuzzleOptions options;
+  options.interrupted = &interrupted;
+  options.compile = false;
+  options.samples = 1;
+  std::thread control_c([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    interrupted = true;
+  });
+  const auto start = std::chrono::steady_clock::now();
+  const PuzzleReport report = verdict_on(
+      "puzzle p() { \"x\" vocab \"ab\"; length 20000 to 20000; spec p == 1; } p = indices;"
+      "for i in range(3000) { p = aggregate(select(indices, indices, <=), p + i); }",
+      options);
+  control_c.join();
+  EXPECT_EQ(report.verdict, PuzzleVerdict::kInterrupted) << report.reason;
+  EXPECT_EQ(report.inputs, 0u);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+}
+
+TEST(Puzzle, ACtrlCEndsTheCompiler) {
+  std::atomic<bool> interrupted = false;
+  PuzzleOptions options;
+  options.interrupted = &interrupted;
+  bool compiled = false;
+  options.compiler = [&](const auto& graph, auto node, const auto& names, const auto& sources,
+                         const compiler::Options& compiling) {
+    interrupted = true;
+    auto result = compiler::compile(graph, node, names, sources, compiling);
+    compiled = result.has_value();
+    return result;
+  };
+  const PuzzleReport report = verdict_on(kHead + "} p = tokens[0];", options);
+  EXPECT_EQ(report.verdict, PuzzleVerdict::kInterrupted) << report.reason;
+  EXPECT_EQ(report.inputs, 14u);
+  EXPECT_FALSE(report.compiled);
+  EXPECT_FALSE(compiled);
+}
+
+TEST(Puzzle, AnInputWithoutAValueInTheSpecIsLeftOutAndCounted) {
+  const PuzzleReport report = verdict_on(
+      "puzzle p() { \"x\" vocab \"ab\"; length 1 to 3; spec p == tokens if 1 / (length - 2) < 5 "
+      "else \"\"; } p = tokens;");
+  EXPECT_EQ(report.verdict, PuzzleVerdict::kPassed) << report.reason;
+  EXPECT_EQ(report.inputs, 2u + 8u);
+  EXPECT_EQ(report.undefined, 4u);
+}
+
+// A spec that says nothing does not hide behind one that does.
+TEST(Puzzle, EverySpecHasToSaySomething) {
+  const PuzzleReport report = verdict_on(
+      kHead + "spec p == tokens[0] if 1 / (length - length) == 1 else \"\"; } p = tokens[0];");
+  EXPECT_EQ(report.verdict, PuzzleVerdict::kFailed);
+  EXPECT_THAT(report.reason, HasSubstr("this spec has no value on any input"));
+}
+
+TEST(Puzzle, WhatTheCompilerRefusesIsNotPassed) {
+  PuzzleOptions options;
+  options.compiler = [](const auto&, auto node, const auto&, const auto&,
+                        const auto&) -> Result<compiler::Compiled> {
+    return fail(ErrorKind::kCompile, {}, "cannot compile node " + std::to_string(node));
+  };
+  const PuzzleReport report = verdict_on(kHead + "} p = tokens[0];", options);
+  EXPECT_EQ(report.verdict, PuzzleVerdict::kRefused);
+  EXPECT_THAT(report.reason, HasSubstr("cannot compile node"));
+  EXPECT_FALSE(report.compiled);
+}
+
+// Compiles, and then changes what it compiled.
+template <typename Change>
+Compile compiler_that(Change change) {
+  return [change](const auto& graph, auto node, const auto& names, const auto& sources,
+                  const compiler::Options& options) {
+    auto compiled = compiler::compile(graph, node, names, sources, options);
+    if (compiled) change(compiled->model);
+    return compiled;
+  };
+}
+
+TEST(Puzzle, ACertificateThatDoesNotHoldIsNotPassed) {
+  PuzzleOptions options;
+  options.compiler = compiler_that([](model::Model& model) { model.certificate.holds = false; });
+  const PuzzleReport report = verdict_on(kHead + "} p = tokens[0];", options);
+  EXPECT_EQ(report.verdict, PuzzleVerdict::kRefused);
+  EXPECT_THAT(report.reason, HasSubstr("certificate"));
+  EXPECT_FALSE(report.exact);
+}
+
+TEST(Puzzle, WeightsThatDisagreeAreFoundOnTheSmallestInput) {
+  PuzzleOptions options;
+  // What "b" writes at a position is lost, so only texts that begin with it go wrong.
+  options.compiler = compiler_that(
+      [](model::Model& model) { model.token_embedding.row(1) = model.token_embedding.row(0); });
+  const PuzzleReport report = verdict_on(kHead + "} p = tokens[0];", options);
+  EXPECT_EQ(report.verdict, PuzzleVerdict::kFailed);
+  EXPECT_THAT(report.reason, HasSubstr("weights"));
+  ASSERT_TRUE(report.counterexample);
+  EXPECT_TRUE(report.counterexample->weights);
+  EXPECT_EQ(report.counterexample->input, value::characters("b"));
+  EXPECT_EQ(report.counterexample->expected, value::characters("b"));
+  EXPECT_EQ(report.counterexample->got, value::characters("a"));
+  EXPECT_EQ(report.counterexample->differing, std::vector<std::size_t>{0});
+  EXPECT_TRUE(report.compiled);
+  EXPECT_FALSE(report.exact);
+}
+
+TEST(Puzzle, WeightsThatGiveNoValueAreFound) {
+  PuzzleOptions options;
+  options.compiler =
+      compiler_that([](model::Model& model) { model.unembedding(0, 0) = std::nan(""); });
+  const PuzzleReport report = verdict_on(kHead + "} p = tokens[0];", options);
+  EXPECT_NE(report.verdict, PuzzleVerdict::kPassed);
+  EXPECT_FALSE(report.exact);
 }
 
 TEST(Puzzle, TimeIsLimited) {
