@@ -22,6 +22,8 @@ std::size_t round_up(std::size_t value, std::size_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
+constexpr double kLog2E = 0x1.71547652b82fep+0;
+
 template <typename T>
 constexpr T kMax = std::numeric_limits<T>::max();
 
@@ -62,7 +64,8 @@ class Call {
         rope_(rope),
         pool_(pool),
         buffers_(buffers),
-        transform_(spec, shape.d),
+        unit_(spec.normaliser == Normaliser::kSoftmax ? kLog2E : 1),
+        transform_(spec, shape.d, unit_),
         dk_(transform_.width()),
         panels_((shape.kv_len + kPanel<T> - 1) / kPanel<T>),
         padded_v_(round_up(shape.d_v, kValuePad<T>)),
@@ -102,6 +105,7 @@ class Call {
   const RopeTable& rope_;
   ThreadPool& pool_;
   Buffers<T>& buffers_;
+  double unit_;  // of scores: softmax is computed with powers of 2
   RowTransform<T> transform_;
   std::size_t dk_;
   std::size_t panels_;
@@ -124,7 +128,9 @@ void Call<T>::run() {
     buffers_.slopes = spec_.alibi->slopes;
     if (buffers_.slopes.empty()) buffers_.slopes = default_alibi_slopes(shape_.q_heads);
   }
-  buffers_.additive_v.assign(spec_.additive.v.begin(), spec_.additive.v.end());
+  buffers_.additive_v.clear();
+  for (const double entry : spec_.additive.v)
+    buffers_.additive_v.push_back(static_cast<T>(entry * unit_));
   pack_keys();
   pack_values();
   summarise_heads();
@@ -144,13 +150,25 @@ void Call<T>::prepare_scratch() {
     scratch.scores.reserve(kRowGroup * kKeyBlock<T>);
     scratch.sums.reserve(kQueryBlock * padded_v_);
     scratch.tops.reserve(kQueryBlock);
-    scratch.totals.reserve(kQueryBlock);
+    scratch.totals.reserve(kQueryBlock * kValuePad<T>);
     scratch.row.reserve(2 * std::max(dk_, shape_.d));
     if (spec_.normaliser == Normaliser::kLinear) scratch.linear.reset(shape_.d, shape_.d_v);
     scratch.ranges.resize(kQueryBlock);
     scratch.poisoned.resize(kQueryBlock);
     scratch.bad_query.resize(kQueryBlock);
   }
+}
+
+// Of rows [first, first + count) of one head.
+template <typename T>
+T magnitude_of_rows(const View<const T>& view, std::size_t b, std::size_t h, std::size_t first,
+                    std::size_t count) {
+  if (view.row_stride == static_cast<std::ptrdiff_t>(view.dim))
+    return magnitude(view.row(b, h, first), count * view.dim);
+  T largest = 0;
+  for (std::size_t i = first; i < first + count; ++i)
+    largest = std::max(largest, magnitude(view.row(b, h, i), view.dim));
+  return largest;
 }
 
 template <typename T>
@@ -173,20 +191,22 @@ void Call<T>::pack_panel(std::size_t head, std::size_t panel, T* row, T* scratch
   const std::size_t first = panel * kPanel<T>;
   const std::size_t count = std::min(kPanel<T>, shape_.kv_len - first);
   if (count < kPanel<T>) std::fill(packed, packed + kPanel<T> * dk_, T{0});
-  const bool plain = !spec_.rope && spec_.score != Score::kAdditive;
-  T largest = 0;
+  const std::size_t b = head / shape_.kv_heads;
+  const std::size_t h = head % shape_.kv_heads;
+  T largest = std::numeric_limits<T>::infinity();
+  if (!spec_.rope && spec_.score != Score::kAdditive)
+    largest = magnitude_of_rows(k_, b, h, first, count);
+  const bool as_it_is = largest <= kMax<T>;
+  if (!as_it_is) largest = 0;
   for (std::size_t j = 0; j < count; ++j) {
     const std::size_t key = first + j;
-    const T* source = k_.row(head / shape_.kv_heads, head % shape_.kv_heads, key);
-    const T size = plain ? magnitude(source, dk_) : T{0};
-    if (!plain || !(size <= kMax<T>)) {
+    const T* source = k_.row(b, h, key);
+    if (!as_it_is) {
       const bool usable = transform_.apply(Side::kKey, source, static_cast<std::ptrdiff_t>(key),
                                            rope_, scratch, row);
       if (!usable) buffers_.bad[head * shape_.kv_len + key] = 1;
       source = row;
       largest = std::max(largest, magnitude(row, dk_));
-    } else {
-      largest = std::max(largest, size);
     }
     for (std::size_t c = 0; c < dk_; ++c) packed[c * kPanel<T> + j] = source[c];
   }
@@ -202,12 +222,20 @@ void Call<T>::pack_values() {
     const std::size_t head = at / shape_.kv_len;
     return v_.row(head / shape_.kv_heads, head % shape_.kv_heads, at % shape_.kv_len);
   };
+  const std::size_t blocks = (shape_.kv_len + kRowsAtOnce - 1) / kRowsAtOnce;
   std::atomic<bool> all_finite = true;
-  pool_.parallel_for(rows, kRowsAtOnce, [&](std::size_t, std::size_t begin, std::size_t end) {
-    for (std::size_t at = begin; at < end; ++at) {
-      if (magnitude(source(at), shape_.d_v) <= kMax<T>) continue;
-      buffers_.bad[at] |= 2;
+  pool_.parallel_for(kv_heads() * blocks, 1, [&](std::size_t, std::size_t begin, std::size_t end) {
+    for (std::size_t block = begin; block < end; ++block) {
+      const std::size_t head = block / blocks;
+      const std::size_t first = block % blocks * kRowsAtOnce;
+      const std::size_t count = std::min(kRowsAtOnce, shape_.kv_len - first);
+      if (magnitude_of_rows(v_, head / shape_.kv_heads, head % shape_.kv_heads, first, count) <=
+          kMax<T>)
+        continue;
       all_finite.store(false, std::memory_order_relaxed);
+      for (std::size_t at = head * shape_.kv_len + first;
+           count != 0 && at < head * shape_.kv_len + first + count; ++at)
+        if (!(magnitude(source(at), shape_.d_v) <= kMax<T>)) buffers_.bad[at] |= 2;
     }
   });
   values_direct_ = all_finite.load() && shape_.d_v == padded_v_;
@@ -299,8 +327,9 @@ void Call<T>::attend(std::size_t task, S& scratch) {
   AttentionBlock<T> block;
   block.score = spec_.score;
   block.hard = spec_.normaliser == Normaliser::kHard;
+  block.unit = static_cast<T>(unit_);
   if (spec_.score == Score::kGaussian)
-    block.factor = static_cast<T>(-1 / (2 * spec_.sigma * spec_.sigma));
+    block.factor = static_cast<T>(-unit_ / (2 * spec_.sigma * spec_.sigma));
   block.rows = rows;
   block.dk = dk_;
   block.d_v = padded_v_;
@@ -338,23 +367,20 @@ bool Call<T>::reads_bad_key(std::size_t b, std::size_t h, std::size_t query,
   return false;
 }
 
-// The one division.
 template <typename T>
 void Call<T>::finish(std::size_t b, std::size_t h, std::size_t first, std::size_t rows,
                      S& scratch) {
   for (std::size_t r = 0; r < rows; ++r) {
     T* out = out_.row(b, h, first + r);
     const T* sums = scratch.sums.data() + r * padded_v_;
-    const T total = scratch.totals.data()[r];
+    const T total = scratch.totals.data()[r * kValuePad<T>];
     const bool poisoned = scratch.poisoned[r] != 0 ||
                           (scratch.bad_query[r] != 0 && total != T{0}) ||
                           reads_bad_key(b, h, first + r, scratch.ranges[r]);
     if (poisoned) {
       std::fill(out, out + shape_.d_v, std::numeric_limits<T>::quiet_NaN());
-    } else if (total == T{0}) {
-      std::fill(out, out + shape_.d_v, T{0});
     } else {
-      for (std::size_t c = 0; c < shape_.d_v; ++c) out[c] = sums[c] / total;
+      std::copy(sums, sums + shape_.d_v, out);
     }
   }
 }

@@ -73,6 +73,46 @@ HWY_INLINE V exp_nonpositive(D d, V x) {
   return hn::Mul(lifted, hn::Set(d, C::kDrop));
 }
 
+template <typename T>
+struct VectorExp2;
+template <>
+struct VectorExp2<float> {
+  static constexpr float kZero = -150.0f;
+  static constexpr float kTerms[] = {0x1.470b4ap-13f, 0x1.5f7276p-10f, 0x1.3b270ep-7f,
+                                     0x1.c6ae72p-5f,  0x1.ebfbe2p-3f,  0x1.62e432p-1f};
+};
+template <>
+struct VectorExp2<double> {
+  static constexpr double kZero = -1075.0;
+  static constexpr double kTerms[] = {
+      0x1.c0638527edf34p-32, 0x1.e605f979c7a5dp-28, 0x1.b54167a0b9061p-24, 0x1.62bfd49ed0adfp-20,
+      0x1.ffcbee3b0af8cp-17, 0x1.4309130961163p-13, 0x1.5d87fe7bbbe07p-10, 0x1.3b2ab6fba1e1cp-7,
+      0x1.c6b08d7048f31p-5,  0x1.ebfbdff82c598p-3,  0x1.62e42fefa39f3p-1};
+};
+
+// 2^x for x <= 0, likewise: within 2 ulp, exactly 1 at 0 and exactly 0 from kZero down. Attention
+// scales its scores by log2 e, which spares the reduction by ln 2 (the polynomial: Remez's, of
+// least relative error on [-1/2, 1/2] among those that are 1 at 0).
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V exp2_nonpositive(D d, V x) {
+  using T = hn::TFromD<D>;
+  using C = VectorExp<T>;
+  using C2 = VectorExp2<T>;
+  const hn::RebindToUnsigned<D> bits;
+  using Bits = hn::TFromD<decltype(bits)>;
+  x = hn::Max(x, hn::Set(d, C2::kZero));
+  const V shifted = hn::Add(x, hn::Set(d, C::kRounder));
+  const V r = hn::Sub(x, hn::Sub(shifted, hn::Set(d, C::kRounder)));
+  V power = hn::Set(d, C2::kTerms[0]);
+  for (std::size_t i = 1; i < sizeof(C2::kTerms) / sizeof(T); ++i)
+    power = hn::MulAdd(power, r, hn::Set(d, C2::kTerms[i]));
+  power = hn::MulAdd(power, r, hn::Set(d, T{1}));
+  const auto exponent = hn::ShiftLeft<C::kMantissa>(
+      hn::Add(hn::BitCast(bits, shifted), hn::Set(bits, Bits{C::kLift})));
+  const V lifted = hn::BitCast(d, hn::Add(hn::BitCast(bits, power), exponent));
+  return hn::Mul(lifted, hn::Set(d, C::kDrop));
+}
+
 // How one dimension adds to a score.
 struct DotTerm {
   template <class D, class V, typename T>
@@ -117,56 +157,86 @@ HWY_INLINE void score_tile(const AttentionBlock<T>& block, const T* q, const T* 
       hn::Store(sums[r][w], d, scores + r * kKeyBlock<T> + w * lanes);
 }
 
-// Scores of the keys [begin, end) of the key block that starts at `first`, in whole tiles.
+template <std::size_t kRows, class Term, typename T>
+HWY_INLINE void score_tiles(const AttentionBlock<T>& block, const T* q, const T* keys,
+                            std::size_t vectors, T* scores) {
+  const std::size_t lanes = hn::Lanes(Tag<T>());
+  // Tanh is so long that registers are better left to it.
+  constexpr bool kOneByOne = std::is_same_v<Term, AdditiveTerm>;
+  if constexpr (!kOneByOne) {
+    if (vectors == kTile) return score_tile<kRows, kTile, Term>(block, q, keys, scores);
+    if constexpr (kTile == 4) {
+      if (vectors == 3) return score_tile<kRows, 3, Term>(block, q, keys, scores);
+      if (vectors == 2) return score_tile<kRows, 2, Term>(block, q, keys, scores);
+    }
+  }
+  for (std::size_t w = 0; w < vectors; ++w)
+    for (std::size_t r = 0; r < kRows; r += kOneByOne ? 1 : kRows)
+      score_tile<kOneByOne ? 1 : kRows, 1, Term>(block, q + r * block.dk, keys + w * lanes,
+                                                 scores + r * kKeyBlock<T> + w * lanes);
+}
+
+// Scores of the keys [begin, end) of the key block that starts at `first`, in whole vectors.
 template <std::size_t kRows, class Term, typename T>
 HWY_INLINE void score_group(const AttentionBlock<T>& block, const T* q, std::size_t first,
                             std::size_t begin, std::size_t end) {
-  // Tanh is so long that registers are better left to it.
-  constexpr std::size_t kWidth = std::is_same_v<Term, AdditiveTerm> ? 1 : kTile;
-  const std::size_t width = kWidth * hn::Lanes(Tag<T>());
-  for (std::size_t at = begin / width * width; at < end; at += width) {
+  const std::size_t lanes = hn::Lanes(Tag<T>());
+  const std::size_t width = kTile * lanes;
+  for (std::size_t at = begin / lanes * lanes; at < end;) {
+    const std::size_t next = std::min(at / width * width + width, end);
     const std::size_t key = first + at;
     const T* keys = block.keys + key / kPanel<T> * (kPanel<T> * block.dk) + key % kPanel<T>;
-    if constexpr (std::is_same_v<Term, AdditiveTerm>) {
-      for (std::size_t r = 0; r < kRows; ++r)
-        score_tile<1, kWidth, Term>(block, q + r * block.dk, keys,
-                                    block.scores + r * kKeyBlock<T> + at);
-    } else {
-      score_tile<kRows, kWidth, Term>(block, q, keys, block.scores + at);
-    }
+    const std::size_t vectors = (next - at + lanes - 1) / lanes;
+    score_tiles<kRows, Term>(block, q, keys, vectors, block.scores + at);
+    at += vectors * lanes;
   }
 }
 
-// Applies the edits to one row of scores [begin, end) and hides what the row does not see.
+// Hides what row `row` does not see of scores [begin, end), by its range.
+template <typename T>
+HWY_INLINE void hide_ends(const AttentionBlock<T>& block, std::size_t row, std::size_t first,
+                          std::size_t begin, std::size_t end, T* scores) {
+  constexpr T kHidden = -std::numeric_limits<T>::infinity();
+  const KeyRange range = block.ranges[row];
+  const std::size_t from = std::clamp(range.begin, first + begin, first + end) - first;
+  const std::size_t to = std::clamp(range.end, first + from, first + end) - first;
+  std::fill(scores + begin, scores + from, kHidden);
+  std::fill(scores + to, scores + end, kHidden);
+}
+
+// Applies the edits to one row of scores [begin, end), whose ends are hidden.
 template <typename T>
 HWY_INLINE void edit_row(const AttentionBlock<T>& block, std::size_t row, std::size_t first,
                          std::size_t begin, std::size_t end, T* scores) {
   constexpr T kHidden = -std::numeric_limits<T>::infinity();
+  constexpr T kMost = std::numeric_limits<T>::max();
   const ScoreEdits& edits = block.edits;
-  const KeyRange range = block.ranges[row];
-  const std::uint8_t* mask =
-      edits.mask == nullptr ? nullptr
-                            : edits.mask + static_cast<std::ptrdiff_t>(row) * edits.mask_stride;
-  const double* bias = edits.bias == nullptr
-                           ? nullptr
-                           : edits.bias + static_cast<std::ptrdiff_t>(row) * edits.bias_stride;
+  const auto line = [row](const auto* entries, std::ptrdiff_t stride) {
+    return entries == nullptr ? nullptr : entries + static_cast<std::ptrdiff_t>(row) * stride;
+  };
+  const std::uint8_t* mask = line(edits.mask, edits.mask_stride);
+  const double* bias = line(edits.bias, edits.bias_stride);
   const double position = edits.first_position + static_cast<double>(row);
+  const auto unit = static_cast<double>(block.unit);
   for (std::size_t at = begin; at < end; ++at) {
     const std::size_t key = first + at;
-    const bool seen = key >= range.begin && key < range.end &&
-                      (mask == nullptr || mask[key] != 0) &&
-                      (bias == nullptr || bias[key] != -std::numeric_limits<double>::infinity());
-    if (!seen) {
+    if (scores[at] == kHidden) continue;
+    if ((mask != nullptr && mask[key] == 0) ||
+        (bias != nullptr && bias[key] == -std::numeric_limits<double>::infinity())) {
       scores[at] = kHidden;
       continue;
     }
-    if (!edits.any) continue;
     T score = scores[at] * block.factor;
     if (edits.slope != 0)
-      score -= static_cast<T>(edits.slope * std::abs(position - static_cast<double>(key)));
-    if (bias != nullptr) score += static_cast<T>(bias[key]);
+      score -= static_cast<T>(unit * edits.slope * std::abs(position - static_cast<double>(key)));
+    bool number = true;
+    if (bias != nullptr) {
+      number = std::abs(bias[key]) <= std::numeric_limits<double>::max();
+      // A finite bias stays finite in other units.
+      score += static_cast<T>(std::clamp<double>(unit * bias[key], -kMost, kMost));
+    }
     // The largest finite score is let through; NaN and infinities are not.
-    if (!(std::abs(score) <= std::numeric_limits<T>::max())) {
+    if (!number || !(std::abs(score) <= kMost)) {
       block.poisoned[row] = 1;
       score = 0;
     }
@@ -176,35 +246,37 @@ HWY_INLINE void edit_row(const AttentionBlock<T>& block, std::size_t row, std::s
 
 // Turns a row of scores into weights and returns what the row's sums so far have to be multiplied
 // by, since the maximum may have grown.
-template <typename T>
+template <bool kHard, typename T>
 HWY_INLINE T weigh_row(const AttentionBlock<T>& block, std::size_t row, std::size_t begin,
                        std::size_t end, T* scores) {
   const Tag<T> d;
   using V = hn::Vec<Tag<T>>;
   const std::size_t lanes = hn::Lanes(d);
-  V highest = hn::Set(d, block.tops[row]);
-  for (std::size_t at = begin; at < end; at += lanes)
+  V highest = hn::Load(d, scores + begin);
+  for (std::size_t at = begin + lanes; at < end; at += lanes)
     highest = hn::Max(highest, hn::Load(d, scores + at));
+  T* totals = block.totals + row * kValuePad<T>;
+  V total = hn::Load(d, totals);
+  T fade = T{1};
   const T before = block.tops[row];
-  const T top = hn::GetLane(hn::MaxOfLanes(d, highest));
-  block.tops[row] = top;
-  if (top == -std::numeric_limits<T>::infinity()) {  // nothing seen yet
+  if (!hn::AllTrue(d, hn::Le(highest, hn::Set(d, before)))) {  // rare after the first blocks
+    const T top = hn::GetLane(hn::MaxOfLanes(d, highest));
+    block.tops[row] = top;
+    fade = kHard ? T{0} : hn::GetLane(exp2_nonpositive(d, hn::Set(d, before - top)));
+    total = hn::Mul(total, hn::Set(d, fade));
+  } else if (before == -std::numeric_limits<T>::infinity()) {  // nothing seen yet
     for (std::size_t at = begin; at < end; at += lanes) hn::Store(hn::Zero(d), d, scores + at);
-    return T{1};
+    return fade;
   }
-  const V shift = hn::Set(d, top);
-  V total = hn::Zero(d);
+  const V shift = hn::Set(d, block.tops[row]);
   for (std::size_t at = begin; at < end; at += lanes) {
     const V score = hn::Load(d, scores + at);
-    const V weight = block.hard ? hn::IfThenElseZero(hn::Eq(score, shift), hn::Set(d, T{1}))
-                                : exp_nonpositive(d, hn::Sub(score, shift));
+    const V weight = kHard ? hn::IfThenElseZero(hn::Eq(score, shift), hn::Set(d, T{1}))
+                           : exp2_nonpositive(d, hn::Sub(score, shift));
     total = hn::Add(total, weight);
     hn::Store(weight, d, scores + at);
   }
-  T fade = T{1};
-  if (before != top)
-    fade = block.hard ? T{0} : hn::GetLane(exp_nonpositive(d, hn::Set(d, before - top)));
-  block.totals[row] = block.totals[row] * fade + hn::GetLane(hn::SumOfLanes(d, total));
+  hn::Store(total, d, totals);
   return fade;
 }
 
@@ -266,12 +338,14 @@ HWY_NOINLINE void attend_group(const AttentionBlock<T>& block, std::size_t row, 
   const std::size_t lanes = hn::Lanes(Tag<T>());
   const std::size_t low = begin / lanes * lanes;
   const std::size_t high = (end + lanes - 1) / lanes * lanes;
-  const bool edit = block.edits.any || all_begin > low || all_end < high;
+  const bool ragged = all_begin > low || all_end < high;
   T fades[kRows];
   for (std::size_t r = 0; r < kRows; ++r) {
     T* scores = block.scores + r * kKeyBlock<T>;
-    if (edit) edit_row(block, row + r, first, low, high, scores);
-    fades[r] = weigh_row(block, row + r, low, high, scores);
+    if (ragged) hide_ends(block, row + r, first, low, high, scores);
+    if (block.edits.any) edit_row(block, row + r, first, low, high, scores);
+    fades[r] = block.hard ? weigh_row<true>(block, row + r, low, high, scores)
+                          : weigh_row<false>(block, row + r, low, high, scores);
   }
   mix_group<kRows>(block, fades, first, begin, end, block.sums + row * block.d_v);
 }
@@ -306,7 +380,7 @@ template <typename T>
 HWY_INLINE void attend(const AttentionBlock<T>& block) {
   std::fill(block.sums, block.sums + block.rows * block.d_v, T{0});
   std::fill(block.tops, block.tops + block.rows, -std::numeric_limits<T>::infinity());
-  std::fill(block.totals, block.totals + block.rows, T{0});
+  std::fill(block.totals, block.totals + block.rows * kValuePad<T>, T{0});
   std::size_t begin = ~std::size_t{0}, end = 0;
   for (std::size_t r = 0; r < block.rows; ++r) {
     if (block.ranges[r].begin >= block.ranges[r].end) continue;
@@ -330,8 +404,29 @@ HWY_INLINE void attend(const AttentionBlock<T>& block) {
   }
 }
 
-void attend_f32(const AttentionBlock<float>& block) { attend(block); }
-void attend_f64(const AttentionBlock<double>& block) { attend(block); }
+// The one division; rows that saw nothing stay 0.
+template <typename T>
+HWY_INLINE void divide(const AttentionBlock<T>& block) {
+  const Tag<T> d;
+  const std::size_t lanes = hn::Lanes(d);
+  for (std::size_t r = 0; r < block.rows; ++r) {
+    T* totals = block.totals + r * kValuePad<T>;
+    totals[0] = hn::GetLane(hn::SumOfLanes(d, hn::Load(d, totals)));
+    if (totals[0] == T{0}) continue;
+    T* sums = block.sums + r * block.d_v;
+    for (std::size_t c = 0; c < block.d_v; c += lanes)
+      hn::Store(hn::Div(hn::Load(d, sums + c), hn::Set(d, totals[0])), d, sums + c);
+  }
+}
+
+void attend_f32(const AttentionBlock<float>& block) {
+  attend(block);
+  divide(block);
+}
+void attend_f64(const AttentionBlock<double>& block) {
+  attend(block);
+  divide(block);
+}
 
 template <typename T>
 HWY_INLINE void exp_all(const T* x, T* y, std::size_t count) {
@@ -343,17 +438,25 @@ template <typename T>
 HWY_INLINE T largest_magnitude(const T* x, std::size_t count) {
   const Tag<T> d;
   const std::size_t lanes = hn::Lanes(d);
-  const auto limit = hn::Set(d, std::numeric_limits<T>::max());
-  auto largest = hn::Zero(d);
-  auto finite = hn::Eq(largest, largest);
+  // x - x is 0 where x is finite, else NaN, which stays.
+  constexpr std::size_t kChains = 4;
+  hn::Vec<Tag<T>> largest[kChains], nothing[kChains];
+  for (std::size_t w = 0; w < kChains; ++w) largest[w] = nothing[w] = hn::Zero(d);
   std::size_t i = 0;
-  for (; i + lanes <= count; i += lanes) {
-    const auto size = hn::Abs(hn::LoadU(d, x + i));
-    finite = hn::And(finite, hn::Le(size, limit));
-    largest = hn::Max(largest, size);
+  const auto take = [&](std::size_t w) HWY_ATTR {
+    const auto size = hn::Abs(hn::LoadU(d, x + i + w * lanes));
+    nothing[w] = hn::Add(nothing[w], hn::Sub(size, size));
+    largest[w] = hn::Max(largest[w], size);
+  };
+  for (; i + kChains * lanes <= count; i += kChains * lanes)
+    for (std::size_t w = 0; w < kChains; ++w) take(w);
+  for (; i + lanes <= count; i += lanes) take(0);
+  for (std::size_t w = 1; w < kChains; ++w) {
+    largest[0] = hn::Max(largest[0], largest[w]);
+    nothing[0] = hn::Add(nothing[0], nothing[w]);
   }
-  T result = hn::GetLane(hn::MaxOfLanes(d, largest));
-  bool all = hn::AllTrue(d, finite);
+  T result = hn::GetLane(hn::MaxOfLanes(d, largest[0]));
+  bool all = hn::AllTrue(d, hn::Eq(nothing[0], hn::Zero(d)));
   for (; i < count; ++i) {
     const T size = std::abs(x[i]);
     all = all && size <= std::numeric_limits<T>::max();
@@ -362,9 +465,34 @@ HWY_INLINE T largest_magnitude(const T* x, std::size_t count) {
   return all ? result : std::numeric_limits<T>::infinity();
 }
 
+template <typename T>
+HWY_INLINE void multiply(const T* x, T factor, T* y, std::size_t count) {
+  const Tag<T> d;
+  const std::size_t lanes = hn::Lanes(d);
+  std::size_t i = 0;
+  for (; i + lanes <= count; i += lanes)
+    hn::StoreU(hn::Mul(hn::LoadU(d, x + i), hn::Set(d, factor)), d, y + i);
+  for (; i < count; ++i) y[i] = x[i] * factor;
+}
+
+void scale_f32(const float* x, float factor, float* y, std::size_t count) {
+  multiply(x, factor, y, count);
+}
+void scale_f64(const double* x, double factor, double* y, std::size_t count) {
+  multiply(x, factor, y, count);
+}
+
 float magnitude_f32(const float* x, std::size_t count) { return largest_magnitude(x, count); }
 double magnitude_f64(const double* x, std::size_t count) { return largest_magnitude(x, count); }
 
+template <typename T>
+HWY_INLINE void exp2_all(const T* x, T* y, std::size_t count) {
+  const Tag<T> d;
+  for (std::size_t i = 0; i < count; ++i) y[i] = hn::GetLane(exp2_nonpositive(d, hn::Set(d, x[i])));
+}
+
+void exp2_f32(const float* x, float* y, std::size_t count) { exp2_all(x, y, count); }
+void exp2_f64(const double* x, double* y, std::size_t count) { exp2_all(x, y, count); }
 void exp_f32(const float* x, float* y, std::size_t count) { exp_all(x, y, count); }
 void exp_f64(const double* x, double* y, std::size_t count) { exp_all(x, y, count); }
 

@@ -29,6 +29,10 @@ HWY_EXPORT(mix_f32);
 HWY_EXPORT(mix_f64);
 HWY_EXPORT(magnitude_f32);
 HWY_EXPORT(magnitude_f64);
+HWY_EXPORT(scale_f32);
+HWY_EXPORT(scale_f64);
+HWY_EXPORT(exp2_f32);
+HWY_EXPORT(exp2_f64);
 HWY_EXPORT(exp_f32);
 HWY_EXPORT(exp_f64);
 
@@ -59,6 +63,20 @@ float magnitude(const float* x, std::size_t count) {
 }
 double magnitude(const double* x, std::size_t count) {
   return HWY_DYNAMIC_DISPATCH(magnitude_f64)(x, count);
+}
+
+void scaled(const float* x, float factor, float* y, std::size_t count) {
+  HWY_DYNAMIC_DISPATCH(scale_f32)(x, factor, y, count);
+}
+void scaled(const double* x, double factor, double* y, std::size_t count) {
+  HWY_DYNAMIC_DISPATCH(scale_f64)(x, factor, y, count);
+}
+
+void kernel_exp2(const float* x, float* y, std::size_t count) {
+  HWY_DYNAMIC_DISPATCH(exp2_f32)(x, y, count);
+}
+void kernel_exp2(const double* x, double* y, std::size_t count) {
+  HWY_DYNAMIC_DISPATCH(exp2_f64)(x, y, count);
 }
 
 void kernel_exp(const float* x, float* y, std::size_t count) {

@@ -37,6 +37,9 @@ template <typename T>
 struct AttentionBlock {
   Score score = Score::kDot;
   bool hard = false;
+  // Scores are in units of ln 2 where they become powers, in their own where only their order
+  // counts: what edits add is multiplied by `unit`; q, `additive_v` and `factor` hold it already.
+  T unit = 1;
   T factor = 1;  // multiplies the kernel's sum (kGaussian: -1 / (2 sigma^2))
   std::size_t rows = 0;
   std::size_t dk = 0;         // d, or the hidden size of the additive score
@@ -50,9 +53,9 @@ struct AttentionBlock {
   ScoreEdits edits;
 
   T* scores = nullptr;  // scratch [kRowGroup, kKeyBlock]
-  T* sums = nullptr;    // out [rows, d_v]: values times weights
+  T* sums = nullptr;    // out [rows, d_v]: the mean of the values; 0 where no key is seen
   T* tops = nullptr;    // out [rows]: the largest score; -infinity where no key is seen
-  T* totals = nullptr;  // out [rows]: the sum of the weights
+  T* totals = nullptr;  // out [rows, kValuePad]: the sum of the weights, in the first entry
   std::uint8_t* poisoned = nullptr;  // in and out [rows]: a score that was read is not a number
 };
 
@@ -75,12 +78,18 @@ bool decode_mix(double* scores, const double* values, std::size_t count, std::si
 [[nodiscard]] float magnitude(const float* x, std::size_t count);
 [[nodiscard]] double magnitude(const double* x, std::size_t count);
 
+// y = x * factor
+void scaled(const float* x, float factor, float* y, std::size_t count);
+void scaled(const double* x, double factor, double* y, std::size_t count);
+
 // The vector widths that this machine has, by name, the best first; and the one in use. Tests and
 // benchmarks choose among them; nullptr goes back to the best. Not for use while kernels run.
 [[nodiscard]] std::vector<const char*> vector_targets();
 [[nodiscard]] bool use_vector_target(const char* name);
 
-// exp(x) of x <= 0 as the kernels compute it, for tests: y[i] = exp(x[i]).
+// exp(x) and 2^x of x <= 0 as the kernels compute them, for tests: y[i] = exp(x[i]).
+void kernel_exp2(const float* x, float* y, std::size_t count);
+void kernel_exp2(const double* x, double* y, std::size_t count);
 void kernel_exp(const float* x, float* y, std::size_t count);
 void kernel_exp(const double* x, double* y, std::size_t count);
 

@@ -54,10 +54,7 @@ bool RowTransform<T>::apply(Side side, const T* x, std::ptrdiff_t position, cons
       y[h] = static_cast<T>(sum);
     }
   } else {
-    const bool scaled = side == Side::kQuery && spec_->score == Score::kDot &&
-                        spec_->normaliser != Normaliser::kLinear;
-    const T factor = scaled ? scale_ : T{1};
-    for (std::size_t i = 0; i < d_; ++i) y[i] = x[i] * factor;
+    scaled(x, side == Side::kQuery ? scale_ : T{1}, y, d_);
   }
   if (magnitude(y, width()) <= std::numeric_limits<T>::max()) return true;
   std::fill(y, y + width(), T{0});

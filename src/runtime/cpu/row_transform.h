@@ -33,10 +33,12 @@ template <typename T>
 class RowTransform {
  public:
   RowTransform() = default;
-  RowTransform(const AttentionSpec& spec, std::size_t d)
-      : spec_(&spec),
-        d_(d),
-        scale_(static_cast<T>(spec.scale.value_or(1 / std::sqrt(static_cast<double>(d))))) {}
+  // `unit` multiplies the scale.
+  RowTransform(const AttentionSpec& spec, std::size_t d, double unit = 1) : spec_(&spec), d_(d) {
+    if (spec.score != Score::kDot || spec.normaliser == Normaliser::kLinear) return;
+    const double scale = spec.scale.value_or(1 / std::sqrt(static_cast<double>(d)));
+    scale_ = static_cast<T>(unit * scale);
+  }
 
   // Of the result: d, or the hidden size of the additive score.
   [[nodiscard]] std::size_t width() const {
@@ -53,7 +55,7 @@ class RowTransform {
 
   const AttentionSpec* spec_ = nullptr;
   std::size_t d_ = 0;
-  T scale_ = 1;
+  T scale_ = 1;  // of queries
 };
 
 }  // namespace rasp::runtime
