@@ -162,6 +162,23 @@ std::vector<std::vector<bool>> decode_pattern(const model::Model& model, const T
   return rows;
 }
 
+Result<void> check_tokens(std::span<const TokenId> tokens, std::size_t sequence,
+                          std::size_t vocabulary, std::size_t max_length) {
+  const auto refuse = [sequence](const std::string& what) {
+    return fail(ErrorKind::kInput, {}, "sequence " + std::to_string(sequence) + " " + what);
+  };
+  if (tokens.empty()) return refuse("is empty");
+  if (tokens.size() > max_length)
+    return refuse("has " + std::to_string(tokens.size()) + " tokens; the model takes at most " +
+                  std::to_string(max_length));
+  for (std::size_t i = 0; i < tokens.size(); ++i)
+    if (tokens[i] >= vocabulary)
+      return refuse("has the token id " + std::to_string(tokens[i]) + " at position " +
+                    std::to_string(i) + "; the vocabulary has " + std::to_string(vocabulary) +
+                    " tokens");
+  return {};
+}
+
 Result<std::vector<TokenId>> encode(const model::Model& model, std::span<const value::Atom> input) {
   return Codec(model).encode(input);
 }

@@ -31,6 +31,11 @@ class Codec {
   std::vector<double> codes_;  // of decoder_.codes
 };
 
+// Whether ids can be run: 1 to `max_length` of them, each below `vocabulary`. `sequence` is the
+// place in a batch, for the message.
+[[nodiscard]] Result<void> check_tokens(std::span<const TokenId> tokens, std::size_t sequence,
+                                        std::size_t vocabulary, std::size_t max_length);
+
 // The fraction nearest to `y`, which is finite, among those with denominators of 1 to
 // `max_denominator`, at most 2^32; the smaller of two that are equally near. (Walks down the
 // Stern-Brocot tree; Graham, Knuth, Patashnik, Concrete Mathematics, 4.5.) Differences below 2^-62

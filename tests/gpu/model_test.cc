@@ -1,0 +1,193 @@
+// Models on every backend: against the definition, against the CPU, and with themselves.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "../model/random_model.h"
+#include "backends_here.h"
+#include "reference_forward.h"
+
+namespace rasp::runtime {
+namespace {
+
+using model::Dtype;
+using model::Matrix;
+using model::Model;
+using testing::RandomModel;
+using testing::RandomModelOptions;
+using testing::reference_forward;
+using Tokens = std::vector<TokenId>;
+
+Tokens random_tokens(const Model& model, RandomModel& random, std::size_t least = 1) {
+  Tokens tokens(random.size(std::min<std::size_t>(least, model.max_length), model.max_length));
+  for (TokenId& token : tokens)
+    token = static_cast<TokenId>(random.size(0, model.vocabulary.size() - 1));
+  return tokens;
+}
+
+// Against the largest entry, at least 1; NaN when any is NaN.
+double difference(const Matrix& a, const testing::Rows& b, std::size_t skipped_rows) {
+  double worst = 0;
+  double norm = 1;
+  for (Eigen::Index r = 0; r < a.rows(); ++r)
+    for (Eigen::Index c = 0; c < a.cols(); ++c) {
+      const double expected =
+          b[static_cast<std::size_t>(r) + skipped_rows][static_cast<std::size_t>(c)];
+      const double off = std::abs(a(r, c) - expected);
+      if (std::isnan(off)) return off;
+      worst = std::max(worst, off);
+      norm = std::max(norm, std::abs(expected));
+    }
+  return worst / norm;
+}
+
+bool same_bits(const Matrix& a, const Matrix& b) {
+  return a.rows() == b.rows() && a.cols() == b.cols() &&
+         std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * sizeof(double)) == 0;
+}
+
+class BackendModels : public testing::OnBackend {
+ protected:
+  std::unique_ptr<Executable> load(const Model& model) {
+    auto executable = backend().load(model);
+    EXPECT_TRUE(executable.has_value()) << (executable ? "" : executable.error().message);
+    return executable ? std::move(*executable) : nullptr;
+  }
+  [[nodiscard]] bool runs(const Model& model) const {
+    return model.dtype == Dtype::kF32 || has_doubles();
+  }
+};
+RASP_ON_EVERY_BACKEND(BackendModels);
+
+TEST_P(BackendModels, AgreeWithTheDefinition) {
+  RandomModel random(11);
+  for (int round = 0; round < 60; ++round) {
+    Model model = random();
+    if (!runs(model)) continue;
+    // Scores near 1, so that the bound on the difference says something.
+    model.attention_scale = 0x1p-5;
+    for (model::Layer& layer : model.layers)
+      for (model::Head& head : layer.heads) head.wo *= 0x1p-3;
+    std::vector<Tokens> batch(random.size(1, 4));
+    for (Tokens& tokens : batch) tokens = random_tokens(model, random);
+    const auto y = load(model)->run(batch);
+    ASSERT_TRUE(y.has_value()) << y.error().message;
+    ASSERT_EQ(y->size(), batch.size());
+    for (std::size_t s = 0; s < batch.size(); ++s)
+      ASSERT_LT(difference((*y)[s], reference_forward(model, batch[s]).output, 1),
+                model.dtype == Dtype::kF64 ? 1e-11 : 2e-5);
+  }
+}
+
+TEST_P(BackendModels, TheTraceIsWhatTheDefinitionSays) {
+  RandomModel random(13);
+  for (int round = 0; round < 30; ++round) {
+    const Model model = random();
+    if (model.dtype != Dtype::kF64 || !runs(model)) continue;
+    const Tokens tokens = random_tokens(model, random);
+    const auto executable = load(model);
+    const auto trace = executable->trace(tokens);
+    ASSERT_TRUE(trace.has_value()) << trace.error().message;
+    const auto expected = reference_forward(model, tokens);
+    ASSERT_EQ(trace->residual.size(), model.layers.size() + 1);
+    for (std::size_t l = 0; l <= model.layers.size(); ++l)
+      EXPECT_LT(difference(trace->residual[l], expected.residual[l], 0), 1e-11);
+    for (std::size_t l = 0; l < model.layers.size(); ++l) {
+      ASSERT_EQ(trace->attention[l].size(), model.layers[l].heads.size());
+      EXPECT_EQ(trace->hidden[l].cols(), model.layers[l].mlp.w_in.cols());
+      for (std::size_t h = 0; h < model.layers[l].heads.size(); ++h)
+        EXPECT_LT(difference(trace->attention[l][h], expected.attention[l][h], 0), 1e-11);
+    }
+    const Matrix y = executable->run(std::span(&tokens, 1)).value().at(0);
+    EXPECT_TRUE(same_bits(y, trace->output.bottomRows(y.rows())));
+  }
+}
+
+TEST_P(BackendModels, BatchingChangesNoBit) {
+  RandomModel random(14);
+  RandomModelOptions options;
+  options.max_length = 70;
+  for (int round = 0; round < 15; ++round) {
+    const Model model = random(options);
+    if (!runs(model)) continue;
+    std::vector<Tokens> batch(random.size(1, 40));
+    for (Tokens& tokens : batch) tokens = random_tokens(model, random);
+    const auto executable = load(model);
+    const auto together = executable->run(batch).value();
+    for (std::size_t s = 0; s < batch.size(); ++s) {
+      const auto alone = executable->run(std::span(&batch[s], 1)).value();
+      ASSERT_TRUE(same_bits(alone[0], together[s]));
+    }
+  }
+}
+
+// Heads as the compiler makes them: scores are far apart, so weights are 0 or 1, and values are
+// whole numbers; then no sum rounds, and every backend has the same bits. Long sequences of few
+// tokens go the way of equal keys where there is no causal mask.
+TEST_P(BackendModels, WholeNumbersGiveTheBitsOfTheCpu) {
+  RandomModel random(15);
+  RandomModelOptions options;
+  options.max_length = 500;
+  options.max_vocabulary = 5;
+  options.density = 0.7;
+  const auto cpu = make_cpu_backend(1);
+  std::size_t compared = 0;
+  for (int round = 0; round < 40; ++round) {
+    Model model = random(options);
+    if (!runs(model) || model.layers.empty()) continue;
+    model.attention_scale = 4096;
+    const auto whole = [](auto& matrix) {
+      for (Eigen::Index i = 0; i < matrix.size(); ++i)
+        matrix.data()[i] = std::nearbyint(matrix.data()[i]);
+    };
+    model.layers.resize(1);
+    whole(model.token_embedding);
+    whole(model.position_embedding);
+    // Some models know positions, and then no keys are equal.
+    if (random.flip()) model.position_embedding.setZero();
+    for (model::Head& head : model.layers[0].heads) {
+      whole(head.wq);
+      whole(head.wk);
+      whole(head.wv);
+    }
+    std::vector<Tokens> batch(3);
+    for (Tokens& tokens : batch) tokens = random_tokens(model, random, 200);
+    const auto expected = cpu->load(model).value()->run(batch).value();
+    const auto got = load(model)->run(batch);
+    ASSERT_TRUE(got.has_value()) << got.error().message;
+    for (std::size_t s = 0; s < batch.size(); ++s) {
+      ASSERT_TRUE(same_bits((*got)[s], expected[s])) << round;
+      ++compared;
+    }
+  }
+  EXPECT_GT(compared, 20u);
+}
+
+TEST_P(BackendModels, WhatIsWrongWithABatchIsSaid) {
+  RandomModel random(16);
+  Model model = random();
+  while (model.dtype != Dtype::kF32) model = random();
+  const auto executable = load(model);
+  const auto message = [&](const Tokens& tokens) {
+    const std::vector<Tokens> batch{{0}, tokens};
+    const auto y = executable->run(batch);
+    return y ? "" : y.error().message;
+  };
+  EXPECT_EQ(message({}), "sequence 1 is empty");
+  EXPECT_NE(message(Tokens(model.max_length + 1)).find("takes at most"), std::string::npos);
+  EXPECT_NE(message({99}).find("the token id 99"), std::string::npos);
+  EXPECT_EQ(message({0}), "");
+  EXPECT_TRUE(executable->run({}).value().empty());
+  EXPECT_FALSE(executable->trace({}).has_value());
+}
+
+TEST_P(BackendModels, ModelsThatDoNotHoldTogetherAreRefused) {
+  RandomModel random(17);
+  Model model = random();
+  model.unembedding.conservativeResize(model.d_model + 1, Eigen::NoChange);
+  EXPECT_FALSE(backend().load(model).has_value());
+}
+
+}  // namespace
+}  // namespace rasp::runtime
