@@ -1,4 +1,5 @@
 // rasp attention.
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <limits>
@@ -6,6 +7,7 @@
 #include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/json.h"
+#include "cli/machine.h"
 #include "cli/workspace.h"
 #include "runtime/backends.h"
 #include "runtime/npy.h"
@@ -21,6 +23,12 @@ tl::unexpected<Diagnostic> refuse(const std::string& what, std::string hint = {}
   return fail(ErrorKind::kInput, {}, what, std::move(hint));
 }
 
+// What an array may take: no more than the machine has.
+std::uint64_t most_bytes() {
+  const std::uint64_t memory = machine_memory();
+  return memory == 0 ? runtime::kMaxNpyBytes : std::min(memory, runtime::kMaxNpyBytes);
+}
+
 // What the call is given; q, k and v are [batch, heads, length, dim] of one type.
 struct Problem {
   std::unique_ptr<runtime::SpecFile> spec;
@@ -31,7 +39,7 @@ Result<NpyArray> load_tensor(const Parsed& parsed, const char* name) {
   const std::string path = parsed.get(name);
   if (path.empty())
     return refuse("option '--" + std::string(name) + "' is missing", "see `rasp attention --help`");
-  RASP_TRY(NpyArray array, runtime::load_npy(path));
+  RASP_TRY(NpyArray array, runtime::load_npy(path, most_bytes()));
   if (array.type != NpyType::kFloat32 && array.type != NpyType::kFloat64)
     return refuse("'" + path + "' holds " + std::string(name_of(array.type)) +
                   ", expected float32 or float64");
@@ -82,13 +90,14 @@ Result<void> add_tables(const Problem& problem) {
   return add_positions(*table, 0, view_of<T>(problem.k));
 }
 
-// Bytes of a result, refused where it would be larger than an array file may be.
+// Refuses a result of more bytes than an array may take; an entry takes `item`.
 Result<void> check_size(const std::string& name, const std::vector<std::size_t>& shape,
                         std::size_t item) {
   std::size_t bytes = item;
   for (const std::size_t size : shape) {
-    if (size != 0 && bytes > runtime::kMaxNpyBytes / size)
-      return refuse(name + " would be " + runtime::shape_text(shape) + ", more than 16 GiB");
+    if (size != 0 && bytes > most_bytes() / size)
+      return refuse(name + " would be " + runtime::shape_text(shape) +
+                    ", more than this machine's memory or 16 GiB");
     bytes *= size;
   }
   return {};
@@ -124,7 +133,7 @@ Result<Done> attend(const Problem& problem, const runtime::Backend& backend,
   }
   if (!weights_path.empty()) {
     const std::vector<std::size_t> shape = {q.batch, q.heads, q.length, k.length};
-    RASP_CHECK_OK(check_size("the matrix", shape, sizeof(double)));
+    RASP_CHECK_OK(check_size("the matrix", shape, sizeof(double) + sizeof(T)));
     RASP_TRY(const std::vector<T> weights, attention_weights(q, k, problem.spec->spec));
     RASP_CHECK_OK(runtime::save_npy(weights_path, kType, shape, weights.data()));
   }

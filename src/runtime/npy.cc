@@ -249,8 +249,8 @@ Result<NpyArray> parse_npy(std::string bytes) {
   return array;
 }
 
-Result<NpyArray> load_npy(const std::string& path) {
-  RASP_TRY(std::string bytes, read_regular_file(path, kMaxNpyBytes, "an array"));
+Result<NpyArray> load_npy(const std::string& path, std::uint64_t limit) {
+  RASP_TRY(std::string bytes, read_regular_file(path, limit, "an array"));
   auto array = parse_npy(std::move(bytes));
   if (!array) array.error().message = "\"" + path + "\": " + array.error().message;
   return array;

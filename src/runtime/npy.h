@@ -35,10 +35,12 @@ struct NpyArray {
   }
 };
 
-inline constexpr std::uint64_t kMaxNpyBytes = std::uint64_t{16} << 30;
+inline constexpr std::uint64_t kMaxNpyBytes = std::uint64_t{16} << 30;  // of a file
 
 [[nodiscard]] Result<NpyArray> parse_npy(std::string bytes);
-[[nodiscard]] Result<NpyArray> load_npy(const std::string& path);  // errors name the file
+// Errors name the file; one is a file of more than `limit` bytes.
+[[nodiscard]] Result<NpyArray> load_npy(const std::string& path,
+                                        std::uint64_t limit = kMaxNpyBytes);
 
 // Version 1. `data` holds as many bytes as type and shape ask for.
 [[nodiscard]] Result<void> save_npy(const std::string& path, NpyType type,

@@ -13,7 +13,7 @@ struct InspectOptions {
   std::size_t max_values = SIZE_MAX;  // of an axis of a table, and of a slice's list
   // What the heads were found to do, such as "induction": [layer][head], "" for nothing in
   // particular; or empty.
-  std::vector<std::vector<std::string>> roles;
+  std::vector<std::vector<std::string>> roles = {};
 };
 
 // Sizes, the residual stream slice by slice, and every head with its tables.

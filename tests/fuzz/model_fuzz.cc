@@ -27,6 +27,10 @@ void check_model(const model::Model& model) {
   const std::vector<std::vector<runtime::TokenId>> batch = {{0}};
   const auto y = (*executable)->run(batch);
   require(y.has_value());
+  if (model.causal) {
+    const auto state = (*executable)->start();
+    require(state.has_value() && (*state)->step(0).has_value());
+  }
   // Weights may be so large that the output is no number: an error then.
   (void)runtime::decode(model, y->at(0));
 }

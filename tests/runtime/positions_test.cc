@@ -83,7 +83,7 @@ TEST(Positions, OneHotRowsMakeAPreviousTokenHead) {
   ASSERT_TRUE(add_positions(*table, 0, packed(x.data(), 1, 1, kLength, kLength)).has_value());
   MultiHeadWeights<double> weights;
   weights.wq = RowMatrix<double>::Zero(kLength, kLength);
-  for (Eigen::Index p = 1; p < kLength; ++p) weights.wq(p, p - 1) = 1000;
+  for (Eigen::Index p = 1; p < kLength; ++p) weights.wq(p, p - 1) = 10'000;
   weights.wk = weights.wv = weights.wo = RowMatrix<double>::Identity(kLength, kLength);
   Attention attention(1);
   const auto y = multi_head(attention, x, x, weights, {});

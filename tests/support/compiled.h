@@ -126,6 +126,7 @@ class Comparer {
     }
     for (std::size_t i = 0; i < batch.size() && result_.mismatch.empty(); ++i) {
       compare_sequence(*shown[i], wanted[i], runtime::decode(model_, (*outputs)[i]));
+      if (model_.causal) compare_steps(*shown[i], batch[i], (*outputs)[i]);
     }
     return result_;
   }
@@ -147,6 +148,19 @@ class Comparer {
     const bool same = got && std::equal(want.begin(), want.end(), got->begin(), got->end(),
                                         value::AtomIdentical());
     if (!same) report(input, show(want), got ? show(*got) : got.error().message);
+  }
+
+  // Position by position a causal model gives the very rows of the whole pass.
+  void compare_steps(const value::Sequence& input, const std::vector<runtime::TokenId>& ids,
+                     const model::Matrix& whole) {
+    const auto state = executable_->start();
+    if (!state) return report(input, "", state.error().message);
+    for (std::size_t i = 0; i < ids.size() && result_.mismatch.empty(); ++i) {
+      const auto y = (*state)->step(ids[i]);
+      if (!y || !(y->array() == whole.row(static_cast<Eigen::Index>(i)).array()).all())
+        report(input, "the row of a whole pass at position " + std::to_string(i),
+               y ? "another one, step by step" : y.error().message);
+    }
   }
 
   void compare_pattern(const value::Sequence& input, const std::vector<runtime::TokenId>& ids) {
