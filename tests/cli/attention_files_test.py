@@ -156,10 +156,82 @@ def test_specs(folder):
         expect(all(x == 0 for x, y in zip(got, want_weights) if y == 0), "masked weights are 0")
 
 
+def rotated(row, position, base, interleaved):
+    """RoPE as its paper writes it."""
+    dim, out = len(row), list(row)
+    for i in range(dim // 2):
+        a, b = (2 * i, 2 * i + 1) if interleaved else (i, i + dim // 2)
+        angle = position * base ** (-2 * i / dim)
+        out[a] = row[a] * math.cos(angle) - row[b] * math.sin(angle)
+        out[b] = row[a] * math.sin(angle) + row[b] * math.cos(angle)
+    return out
+
+
+def test_scores_and_normalisers(folder):
+    """One head, every choice that changes what a key weighs; weight(query, key, i, j) is not yet divided."""
+    length, dim = 7, 4
+    generator = random.Random(11)
+    rows = {name: [[generator.gauss(0, 1) for _ in range(dim)] for _ in range(length)] for name in "qkv"}
+    for name in "qkv":
+        save(folder / f"{name}.npy", "<f8", [1, 1, length, dim], sum(rows[name], []))
+    hidden = 3
+    wq, wk = ([[generator.gauss(0, 1) for _ in range(dim)] for _ in range(hidden)] for _ in range(2))
+    v = [generator.gauss(0, 1) for _ in range(hidden)]
+    bias = [[generator.choice([0.5, -1.0, -math.inf]) if i != j else 0.0 for j in range(length)] for i in range(length)]
+    save(folder / "bias.npy", "<f8", [length, length], sum(bias, []))
+    table = [[generator.gauss(0, 1) for _ in range(dim)] for _ in range(length + 2)]
+    save(folder / "table.npy", "<f8", [length + 2, dim], sum(table, []))
+
+    def dot(x, y):
+        return sum(a * b for a, b in zip(x, y))
+
+    def added(row, position):
+        return [a + b for a, b in zip(row, table[position])]
+
+    def elu(row):
+        return [x + 1 if x > 0 else math.exp(x) for x in row]
+
+    def softmax(score):
+        return lambda q, k, i, j: math.exp(score(q, k, i, j))
+
+    def turning(base, interleaved):
+        return softmax(lambda q, k, i, j: dot(rotated(q, i, base, interleaved), rotated(k, j, base, interleaved)) / 2)
+
+    cases = [
+        ({}, softmax(lambda q, k, i, j: dot(q, k) / 2)),
+        ({"scale": 0.3}, softmax(lambda q, k, i, j: 0.3 * dot(q, k))),
+        ({"score": "gaussian", "sigma": 0.8},
+         softmax(lambda q, k, i, j: -sum((a - b) ** 2 for a, b in zip(q, k)) / (2 * 0.8 ** 2))),
+        ({"score": "additive", "additive": {"wq": wq, "wk": wk, "v": v}},
+         softmax(lambda q, k, i, j: sum(v[h] * math.tanh(dot(wq[h], q) + dot(wk[h], k)) for h in range(hidden)))),
+        ({"rope": True}, turning(10000, True)),
+        ({"rope": {"base": 50, "interleaved": False}}, turning(50, False)),
+        ({"bias": "bias.npy"},
+         softmax(lambda q, k, i, j: dot(q, k) / 2 + bias[i][j])),
+        ({"alibi": [0.7]}, softmax(lambda q, k, i, j: dot(q, k) / 2 - 0.7 * abs(i - j))),
+        ({"positions": "table.npy"}, softmax(lambda q, k, i, j: dot(added(q, i), added(k, j)) / 2)),
+        ({"normaliser": "linear"}, lambda q, k, i, j: dot(elu(q), elu(k))),
+        ({"normaliser": "linear", "feature": "relu", "mask": "causal"},
+         lambda q, k, i, j: sum(max(a, 0) * max(b, 0) for a, b in zip(q, k)) if j <= i else 0),
+        ({"normaliser": "hard"},
+         lambda q, k, i, j: float(all(dot(q, k) >= dot(q, other) for other in rows["k"]))),
+    ]
+    for spec, weight in cases:
+        want = []
+        for i, q in enumerate(rows["q"]):
+            weights = [weight(q, k, i, j) for j, k in enumerate(rows["k"])]
+            total = sum(weights)
+            want += [sum(w * value[c] for w, value in zip(weights, rows["v"])) / total if total else 0.0
+                     for c in range(dim)]
+        done = run(folder, *QKV, "-o", "out.npy", spec=spec)
+        expect(done.returncode == 0, f"{spec}: {done.stderr}")
+        expect(close(load(folder / "out.npy")[2], want, 1e-12), f"{spec}")
+
+
 def test_fortran_order(folder):
     shape, values = [1, 2, 3, 2], [float(n) for n in range(12)]
     # The same array, first index fastest.
-    columns = [values[((b * 2 + h) * 3 + i) * 2 + c] for c in range(2) for i in range(3) for h in range(2) for b in range(1)]
+    columns = [values[(h * 3 + i) * 2 + c] for c in range(2) for i in range(3) for h in range(2)]
     save(folder / "q.npy", "<f8", shape, values)
     save(folder / "k.npy", "<f8", shape, values)
     save(folder / "v.npy", "<f8", shape, values)
@@ -235,7 +307,7 @@ def test_refusals(folder):
 
 
 def main():
-    for test in (test_specs, test_fortran_order, test_refusals):
+    for test in (test_specs, test_scores_and_normalisers, test_fortran_order, test_refusals):
         with tempfile.TemporaryDirectory() as folder:
             test(pathlib.Path(folder))
     print("ok")
