@@ -216,6 +216,7 @@ void Commands::compile(const lang::Value& value, std::string_view source) {
   options.vocabulary = vocabulary_of(example.tokens);
   options.max_length = static_cast<std::uint32_t>(example.tokens.size());
   options.causal = repl_->options_.causal;
+  options.halt.interrupted = repl_->interrupted_;
   const auto compiled = compile_sop(repl_->workspace_, sop->node, std::string(source), options);
   if (!compiled) return repl_->report(compiled.error());
   say("    for the tokens " + format_sequence(options.vocabulary, 20) + " up to length " +

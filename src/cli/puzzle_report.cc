@@ -96,7 +96,7 @@ std::string counterexample_text(const PuzzleCounterexample& example) {
        example.problem.empty() ? columns.row(example.got) : printable(example.problem));
   line("", columns.marks());
   if (example.pattern) {
-    line("selector", printable(example.selector));
+    line("selector", check_text(example.selector) + " (a row a query, a column a key)");
     text += format_grid(example.input, *example.pattern, std::string(12, ' '));
   }
   return text;

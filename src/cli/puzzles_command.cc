@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "base/files.h"
 #include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/puzzle_packs.h"
@@ -50,22 +51,25 @@ std::string list_text(const Workspace& workspace) {
   return text;
 }
 
-Result<void> write_new(const std::string& path, const std::string& text, bool force) {
-  // "x": two writers cannot both find that there is no file.
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), force ? "w" : "wx"),
-                                                       &std::fclose);
-  if (file == nullptr) {
-    std::error_code code;
-    const bool there = !force && std::filesystem::exists(path, code);
-    return fail(ErrorKind::kInput, {},
-                there ? "'" + path + "' exists already" : "cannot write '" + path + "'",
-                there ? "--force overwrites it; -o FILE writes another" : "");
-  }
-  const bool written = std::fwrite(text.data(), 1, text.size(), file.get()) == text.size();
-  if (std::fclose(file.release()) != 0 || !written) {
+// Takes a name that no file has: two writers cannot both find that there is none.
+Result<void> claim(const std::string& path) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "wx"),
+                                                             &std::fclose);
+  if (file != nullptr) return {};
+  std::error_code code;
+  if (!std::filesystem::exists(path, code)) {
     return fail(ErrorKind::kInput, {}, "cannot write '" + path + "'");
   }
-  return {};
+  return fail(ErrorKind::kInput, {}, "'" + path + "' exists already",
+              "--force overwrites it; -o FILE writes another");
+}
+
+Result<void> write_solution(const std::string& path, const std::string& text, bool force) {
+  if (!force) RASP_CHECK_OK(claim(path));
+  const std::string_view pieces[] = {text};
+  auto written = write_whole_file(path, pieces);
+  if (!written && !force) static_cast<void>(std::remove(path.c_str()));  // the empty claim
+  return written;
 }
 
 Result<const lang::KnownPuzzle*> find_puzzle(const std::string& name, const Workspace& workspace) {
@@ -84,7 +88,7 @@ int start(const lang::KnownPuzzle& puzzle, const Parsed& parsed, Workspace& work
   const std::string& name = puzzle.puzzle.name.text;
   const std::string path = parsed.get("output", name + ".rasp");
   const std::string text = solution_to_fill_in(puzzle, workspace, path);
-  if (const auto done = write_new(path, text, parsed.has("force")); !done) {
+  if (const auto done = write_solution(path, text, parsed.has("force")); !done) {
     return reporter.usage(done.error());
   }
   output.write("wrote " + printable(path) + "; when it is filled in: rasp verify " +

@@ -200,15 +200,19 @@ void hand_on(Machine& m, const Scope& from, Scope& to) {
                        in_quotes(path + ".rasp") + " to load");
     }
   }
-  std::string modules;
+  std::string list;
+  std::vector<std::string> modules;
   for (const std::string_view module : library_modules()) {
     if (module.find('/') != std::string_view::npos) continue;  // puzzle packs are not for loading
-    modules += (modules.empty() ? "" : ", ") + std::string(module);
+    modules.emplace_back(module);
+    list += (list.empty() ? "" : ", ") + modules.back();
   }
+  const std::string meant = closest(path, modules);
   return error(ErrorKind::kLoad, span, "there is no file " + in_quotes(path + ".rasp") + " to load",
-               "looked beside the loading file, in the working directory, and among the "
-               "library's modules (" +
-                   modules + ")");
+               (meant.empty() ? "" : "did you mean " + in_quotes(meant) + "? ") +
+                   "looked beside the loading file, in the working directory, and among the "
+                   "library's modules (" +
+                   list + ")");
 }
 
 }  // namespace

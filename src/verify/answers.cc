@@ -1,6 +1,8 @@
 #include "verify/answers.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "lang/containers.h"
 
@@ -75,6 +77,38 @@ std::optional<Answer> rows_of(const Value& value) {
     rows.push_back(*std::move(bits));
   }
   return of(rows);
+}
+
+bool is_users(const Span& span, const SourceMap& sources) {
+  return span.valid() && !sources.name(span.file).starts_with("stdlib/");
+}
+
+using Names = std::map<graph::NodeId, std::string>;
+
+// The user's, or all there are.
+Names names_of_nodes(const lang::Session& session, bool users_alone) {
+  Names names;
+  for (lang::Session::Named& named : session.named_nodes()) {
+    if (users_alone && !session.is_user_defined(named.name)) continue;
+    names.emplace(named.node, std::move(named.name));
+  }
+  return names;
+}
+
+graph::NodeId last_selector(const lang::Session& session, graph::NodeId node,
+                            const SourceMap& sources) {
+  const Names names = names_of_nodes(session, true);
+  const graph::Graph& graph = session.graph();
+  if (graph.is_selector(node)) return node;
+  graph::NodeId last = graph::kNoNode;
+  graph::NodeId last_of_user = graph::kNoNode;
+  const graph::NodeId roots[] = {node};
+  for (const graph::NodeId id : graph::reachable(graph, roots)) {
+    if (graph[id].kind == graph::Kind::kAggregate) last = graph[id].args[0];
+    if (!graph.is_selector(id)) continue;
+    if (is_users(graph[id].span, sources) || names.contains(id)) last_of_user = id;
+  }
+  return last_of_user != graph::kNoNode ? last_of_user : last;
 }
 
 }  // namespace
@@ -152,22 +186,21 @@ void show_expected(const Answer& expected, PuzzleCounterexample& into) {
   into.expected = expected.rows ? row_of(*expected.rows, 0) : expected.elements;
 }
 
-void show_selector(const graph::Graph& graph, graph::NodeId node,
-                   const std::vector<lang::Session::Named>& names, const Halt& halt,
-                   PuzzleCounterexample& into) {
-  graph::NodeId last = graph.is_selector(node) ? node : graph::kNoNode;
-  const graph::NodeId roots[] = {node};
-  for (const graph::NodeId id : graph::reachable(graph, roots)) {
-    if (graph[id].kind == graph::Kind::kAggregate && !graph.is_selector(node)) {
-      last = graph[id].args[0];
-    }
-  }
-  if (last == graph::kNoNode || into.input.empty()) return;
+void show_selector(const lang::Session& session, graph::NodeId node, const SourceMap& sources,
+                   const Halt& halt, PuzzleCounterexample& into) {
+  if (into.input.empty()) return;
+  const graph::Graph& graph = session.graph();
+  const graph::NodeId last = last_selector(session, node, sources);
+  if (last == graph::kNoNode) return;
   const auto pattern = answer(graph, last, into.input, halt);
   if (!pattern) return;
   into.pattern = pattern->rows;
-  const auto named = std::ranges::find(names, last, &lang::Session::Named::node);
-  into.selector = named != names.end() ? named->name : graph::expression(graph, last);
+  const Span& span = graph[last].span;
+  const Names names = names_of_nodes(session, false);
+  const auto name = names.find(last);
+  into.selector = name != names.end()       ? name->second
+                  : is_users(span, sources) ? std::string(sources.text(span))
+                                            : graph::expression(graph, last);
 }
 
 }  // namespace rasp::verify

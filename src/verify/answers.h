@@ -46,9 +46,9 @@ struct Answer {
 void show_difference(const Answer& expected, const Answer& got, PuzzleCounterexample& into);
 // Fills in `expected` alone, of an input to which there is no answer.
 void show_expected(const Answer& expected, PuzzleCounterexample& into);
-// The last selector that the program reads, on the input.
-void show_selector(const graph::Graph& graph, graph::NodeId node,
-                   const std::vector<lang::Session::Named>& names, const Halt& halt,
-                   PuzzleCounterexample& into);
+// The last selector that the program reads, on the input: of those that the user wrote or named, if
+// there are any, since what a function of the library selects says little about its caller.
+void show_selector(const lang::Session& session, graph::NodeId node, const SourceMap& sources,
+                   const Halt& halt, PuzzleCounterexample& into);
 
 }  // namespace rasp::verify

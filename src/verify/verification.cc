@@ -135,7 +135,7 @@ bool Verification::smaller(const value::Sequence& a, const value::Sequence& b) c
 void Verification::offer(PuzzleCounterexample example, NodeId node) {
   if (report_.counterexample && !smaller(example.input, report_.counterexample->input)) return;
   if (node != graph::kNoNode) {
-    show_selector(graph(), node, session_.named_nodes(), halt_, example);
+    show_selector(session_, node, sources_, halt_, example);
   }
   report_.counterexample = std::move(example);
 }

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <random>
+#include <thread>
 
 #include "../support/random_graph.h"
 #include "../support/reference_evaluator.h"
@@ -365,6 +367,34 @@ TEST(Interpreter, MemoryIsBoundedAndTheEvaluatorSurvives) {
   EXPECT_TRUE(constants.run(Sequence(5, Atom("ab"))).has_value());
   EXPECT_EQ(constants.sequence(constant)->size(), 5u);
   EXPECT_FALSE(constants.run(Sequence(50, Atom("ab"))).has_value());
+}
+
+// 3,000 times 20,000 means of up to 20,000 values: hours, were it not for the flag.
+TEST(Interpreter, AnInterruptedRunEndsAndTheEvaluatorSurvives) {
+  Graph graph;
+  const NodeId indices = graph.indices({}).value();
+  const NodeId before = graph.select(indices, indices, Op::kLe, {}).value();
+  const Atom zero = value::make_int(0);
+  NodeId sum = indices;
+  for (int i = 0; i < 3000; ++i) {
+    sum = graph.aggregate(before, sum, zero, {}).value();
+  }
+  std::atomic<bool> interrupted = false;
+  Evaluator evaluator(graph, {sum}, {.interrupted = &interrupted});
+  std::thread control_c([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    interrupted = true;
+  });
+  const auto start = std::chrono::steady_clock::now();
+  const auto ended = evaluator.run(Sequence(20'000, Atom("a")));
+  control_c.join();
+  ASSERT_FALSE(ended.has_value());
+  EXPECT_EQ(ended.error().kind, ErrorKind::kLimit);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+  EXPECT_FALSE(evaluator.run(Sequence(2, Atom("a"))).has_value()) << "the flag still stands";
+  interrupted = false;
+  ASSERT_TRUE(evaluator.run(Sequence(1, Atom("a"))).has_value());
+  EXPECT_TRUE(value::identical(evaluator.sequence(sum)->front(), zero));
 }
 
 // Lengths that come and go must not bring results of another length along.

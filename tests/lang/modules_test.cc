@@ -198,6 +198,57 @@ TEST_F(Modules, EdgesOfTextFunctions) {
   EXPECT_EQ(value("add(tokens)(\"+\")"), "<0>");
 }
 
+std::string in_brackets(const std::vector<std::string>& elements) {
+  std::string text;
+  for (const std::string& element : elements) text += (text.empty() ? "" : ", ") + element;
+  return "<" + text + ">";
+}
+
+std::vector<std::string> quoted(const std::string& text) {
+  std::vector<std::string> elements;
+  for (const char c : text) elements.push_back("'" + std::string(1, c) + "'");
+  return elements;
+}
+
+// What followed the latest earlier appearance of each letter.
+std::string followers(const std::string& text) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const std::size_t before = i == 0 ? std::string::npos : text.rfind(text[i], i - 1);
+    result += before == std::string::npos ? '-' : text[before + 1];
+  }
+  return result;
+}
+
+TEST_F(Modules, TextFunctionsAgainstPlainLoops) {
+  ASSERT_EQ(error("load \"search\"; load \"layout\"; load \"digits\";"), "");
+  std::mt19937 random(13);
+  const auto pick = [&](const std::string& letters) { return letters[random() % letters.size()]; };
+  for (int trial = 0; trial < 150; ++trial) {
+    std::string text(1 + random() % 9, ' ');
+    for (char& c : text) c = pick("ab-");
+    const std::string given = "(\"" + text + "\")";
+    EXPECT_EQ(value("induction(tokens)" + given), in_brackets(quoted(followers(text)))) << text;
+
+    const std::size_t end = std::min(text.find('-'), text.size());
+    const std::string pad(text.size(), '0');
+    const std::string before = pad.substr(end) + text.substr(0, end);
+    const std::string after =
+        end == text.size() ? pad : pad.substr(0, end + 1) + text.substr(end + 1);
+    EXPECT_EQ(value("split(tokens, \"-\", 1)" + given), in_brackets(quoted(before))) << text;
+    EXPECT_EQ(value("split(tokens, \"-\", 0)" + given), in_brackets(quoted(after))) << text;
+
+    const std::size_t a = random() % 1000;
+    const std::size_t b = random() % 10000;
+    const std::string sum = std::to_string(a) + "+" + std::to_string(b);
+    std::string digits = std::to_string(a + b);
+    digits.insert(0, sum.size() - digits.size(), '0');
+    std::vector<std::string> wanted;
+    for (const char digit : digits) wanted.emplace_back(1, digit);
+    EXPECT_EQ(value("add(tokens)(\"" + sum + "\")"), in_brackets(wanted)) << sum;
+  }
+}
+
 // What a stack says of every prefix.
 std::string verdicts(const std::string& text, const std::string& openers,
                      const std::string& closers) {
