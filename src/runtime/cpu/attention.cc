@@ -151,7 +151,7 @@ void Call<T>::prepare_scratch() {
     scratch.sums.reserve(kQueryBlock * padded_v_);
     scratch.tops.reserve(kQueryBlock);
     scratch.totals.reserve(kQueryBlock * kValuePad<T>);
-    scratch.row.reserve(2 * std::max(dk_, shape_.d));
+    scratch.row.reserve(3 * std::max(dk_, shape_.d));
     if (spec_.normaliser == Normaliser::kLinear) scratch.linear.reset(shape_.d, shape_.d_v);
     scratch.ranges.resize(kQueryBlock);
     scratch.poisoned.resize(kQueryBlock);
@@ -397,23 +397,36 @@ template <typename T>
 void Call<T>::attend_linear(std::size_t head, S& scratch) {
   const std::size_t b = head / shape_.kv_heads;
   const std::size_t kv_head = head % shape_.kv_heads;
-  T* row = scratch.row.data();
-  T* rotated = row + shape_.d;
-  scratch.linear.reset(shape_.d, shape_.d_v);
+  T* key_row = scratch.row.data();
+  T* query_row = key_row + shape_.d;
+  T* rotated = query_row + shape_.d;
+  LinearState<T>& state = scratch.linear;
+  state.reset(shape_.d, shape_.d_v);
+  const auto key_usable = [&](std::size_t key) {
+    return transform_.apply(Side::kKey, k_.row(b, kv_head, key), static_cast<std::ptrdiff_t>(key),
+                            rope_, rotated, key_row) &&
+           magnitude(v_.row(b, kv_head, key), shape_.d_v) <= kMax<T>;
+  };
   std::size_t key = 0;
   for (std::size_t i = 0; i < shape_.q_len; ++i) {
-    for (const std::size_t end = visible_keys(spec_, shape_, b, i).end; key < end; ++key) {
-      const T* v = v_.row(b, kv_head, key);
-      bool usable = transform_.apply(Side::kKey, k_.row(b, kv_head, key),
-                                     static_cast<std::ptrdiff_t>(key), rope_, rotated, row);
-      usable = usable && magnitude(v, shape_.d_v) <= kMax<T>;
-      scratch.linear.add(row, v, usable, spec_.feature);
+    const std::size_t end = visible_keys(spec_, shape_, b, i).end;
+    for (; key + 1 < end; ++key) {
+      const bool usable = key_usable(key);
+      state.add(key_row, v_.row(b, kv_head, key), usable, spec_.feature);
     }
     for (std::size_t h = kv_head * group(); h < (kv_head + 1) * group(); ++h) {
       const auto position = static_cast<std::ptrdiff_t>(i) + offset_;
       const bool usable =
-          transform_.apply(Side::kQuery, q_.row(b, h, i), position, rope_, rotated, row);
-      scratch.linear.read(row, usable, spec_.feature, out_.row(b, h, i));
+          transform_.apply(Side::kQuery, q_.row(b, h, i), position, rope_, rotated, query_row);
+      T* out = out_.row(b, h, i);
+      if (key < end) {  // the last key comes with the first query that sees it
+        const bool fine = key_usable(key);
+        state.add_and_read(key_row, v_.row(b, kv_head, key), fine, query_row, usable, spec_.feature,
+                           out);
+        ++key;
+      } else {
+        state.read(query_row, usable, spec_.feature, out);
+      }
     }
   }
 }

@@ -16,6 +16,7 @@
 
 #include "runtime/cpu/attention_kernels-inl.h"
 #include "runtime/cpu/decode_kernels-inl.h"
+#include "runtime/cpu/linear_kernels-inl.h"
 
 #if HWY_ONCE
 namespace rasp::runtime {
@@ -27,6 +28,10 @@ HWY_EXPORT(scores_f32);
 HWY_EXPORT(scores_f64);
 HWY_EXPORT(mix_f32);
 HWY_EXPORT(mix_f64);
+HWY_EXPORT(linear_f32);
+HWY_EXPORT(linear_f64);
+HWY_EXPORT(elu_f32);
+HWY_EXPORT(elu_f64);
 HWY_EXPORT(magnitude_f32);
 HWY_EXPORT(magnitude_f64);
 HWY_EXPORT(scale_f32);
@@ -56,6 +61,15 @@ bool decode_mix(float* scores, const float* values, std::size_t count, std::size
 bool decode_mix(double* scores, const double* values, std::size_t count, std::size_t d_v, bool hard,
                 double* out) {
   return HWY_DYNAMIC_DISPATCH(mix_f64)(scores, values, count, d_v, hard, out);
+}
+
+void linear_step(const LinearStep<float>& step) { HWY_DYNAMIC_DISPATCH(linear_f32)(step); }
+void linear_step(const LinearStep<double>& step) { HWY_DYNAMIC_DISPATCH(linear_f64)(step); }
+void elu_plus_one(const float* x, float* y, std::size_t count) {
+  HWY_DYNAMIC_DISPATCH(elu_f32)(x, y, count);
+}
+void elu_plus_one(const double* x, double* y, std::size_t count) {
+  HWY_DYNAMIC_DISPATCH(elu_f64)(x, y, count);
 }
 
 float magnitude(const float* x, std::size_t count) {

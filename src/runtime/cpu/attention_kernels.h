@@ -74,6 +74,26 @@ bool decode_mix(float* scores, const float* values, std::size_t count, std::size
 bool decode_mix(double* scores, const double* values, std::size_t count, std::size_t d_v, bool hard,
                 double* out);
 
+// One step of linear attention on the features of a key and a query, padded with zeros like every
+// buffer here: `sums` [d, d_v] += k v^T and `totals` [d] += k, then out [d_v] = q sums / q totals,
+// 0 where that is 0 / 0. Without k or without q its half is left out.
+template <typename T>
+struct LinearStep {
+  std::size_t d = 0;    // of sums: as it is
+  std::size_t d_v = 0;  // padded
+  const T* k = nullptr;
+  const T* v = nullptr;
+  const T* q = nullptr;
+  T* sums = nullptr;
+  T* totals = nullptr;
+  T* out = nullptr;
+};
+void linear_step(const LinearStep<float>& step);
+void linear_step(const LinearStep<double>& step);
+// y = elu(x) + 1 of whole vectors; y may be x.
+void elu_plus_one(const float* x, float* y, std::size_t count);
+void elu_plus_one(const double* x, double* y, std::size_t count);
+
 // The largest magnitude of x; infinity when an entry is infinite or NaN.
 [[nodiscard]] float magnitude(const float* x, std::size_t count);
 [[nodiscard]] double magnitude(const double* x, std::size_t count);

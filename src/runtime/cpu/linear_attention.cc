@@ -3,51 +3,88 @@
 #include <algorithm>
 #include <limits>
 
-#include "runtime/cpu/exp.h"
+#include "runtime/cpu/attention_kernels.h"
 
 namespace rasp::runtime {
 
 template <typename T>
-void LinearState<T>::set_features(const T* x, double (*feature)(double)) {
-  for (std::size_t c = 0; c < d_; ++c) {
-    if (feature != nullptr) {
-      features_[c] = static_cast<T>(feature(static_cast<double>(x[c])));
-    } else {
-      features_[c] = x[c] > T{0} ? x[c] + T{1} : exp_of(x[c]);  // elu(x) + 1
-    }
+void LinearState<T>::reset(std::size_t d, std::size_t d_v) {
+  const auto padded = [](std::size_t size) {
+    return (size + kValuePad<T> - 1) / kValuePad<T> * kValuePad<T>;
+  };
+  const auto clear = [](AlignedBuffer<T>& buffer, std::size_t size) {
+    std::fill_n(buffer.reserve(size), size, T{0});
+  };
+  d_ = d;
+  d_v_ = d_v;
+  padded_d_ = padded(d);
+  padded_v_ = padded(d_v);
+  empty_ = true;
+  poisoned_ = false;
+  clear(sums_, d_ * padded_v_);
+  clear(totals_, padded_d_);
+  clear(key_, padded_d_);
+  clear(query_, padded_d_);
+  clear(value_, padded_v_);
+  clear(out_, padded_v_);
+}
+
+template <typename T>
+void LinearState<T>::set_features(const T* x, double (*feature)(double), T* features) {
+  if (feature != nullptr) {
+    for (std::size_t c = 0; c < d_; ++c)
+      features[c] = static_cast<T>(feature(static_cast<double>(x[c])));
+  } else {
+    std::copy(x, x + d_, features);
+    elu_plus_one(features, features, padded_d_);
+    std::fill(features + d_, features + padded_d_, T{0});
   }
+}
+
+template <typename T>
+void LinearState<T>::set_value(const T* v) {
+  std::copy(v, v + d_v_, value_.data());
+}
+
+template <typename T>
+void LinearState<T>::run(const T* k, const T* q, T* out) {
+  linear_step(
+      LinearStep<T>{d_, padded_v_, k, value_.data(), q, sums_.data(), totals_.data(), out_.data()});
+  if (q != nullptr) std::copy(out_.data(), out_.data() + d_v_, out);
 }
 
 template <typename T>
 void LinearState<T>::add(const T* k, const T* v, bool usable, double (*feature)(double)) {
   empty_ = false;
-  if (!usable) {
-    poisoned_ = true;
-    return;
-  }
-  set_features(k, feature);
-  for (std::size_t c = 0; c < d_; ++c) {
-    const T weight = features_[c];
-    totals_[c] += weight;
-    T* __restrict sums = sums_.data() + c * d_v_;
-    for (std::size_t e = 0; e < d_v_; ++e) sums[e] += weight * v[e];
-  }
+  poisoned_ = poisoned_ || !usable;
+  if (poisoned_) return;  // nothing will be read from the sums
+  set_features(k, feature, key_.data());
+  set_value(v);
+  run(key_.data(), nullptr, nullptr);
 }
 
 template <typename T>
 void LinearState<T>::read(const T* q, bool usable, double (*feature)(double), T* out) {
-  const bool number = empty_ || (usable && !poisoned_);
-  std::fill(out, out + d_v_, number ? T{0} : std::numeric_limits<T>::quiet_NaN());
-  if (empty_ || !number) return;
-  set_features(q, feature);
-  T total = 0;
-  for (std::size_t c = 0; c < d_; ++c) {
-    const T weight = features_[c];
-    total += weight * totals_[c];
-    const T* sums = sums_.data() + c * d_v_;
-    for (std::size_t e = 0; e < d_v_; ++e) out[e] += weight * sums[e];
+  if (empty_ || !usable || poisoned_) {
+    std::fill(out, out + d_v_, empty_ ? T{0} : std::numeric_limits<T>::quiet_NaN());
+    return;
   }
-  for (std::size_t e = 0; e < d_v_; ++e) out[e] = total == T{0} ? T{0} : out[e] / total;
+  set_features(q, feature, query_.data());
+  run(nullptr, query_.data(), out);
+}
+
+template <typename T>
+void LinearState<T>::add_and_read(const T* k, const T* v, bool usable_key, const T* q,
+                                  bool usable_query, double (*feature)(double), T* out) {
+  if (poisoned_ || !usable_key || !usable_query) {
+    add(k, v, usable_key, feature);
+    return read(q, usable_query, feature, out);
+  }
+  empty_ = false;
+  set_features(k, feature, key_.data());
+  set_features(q, feature, query_.data());
+  set_value(v);
+  run(key_.data(), query_.data(), out);
 }
 
 template class LinearState<float>;

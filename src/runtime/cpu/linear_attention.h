@@ -1,10 +1,8 @@
 // Linear attention: a running state instead of scores.
 #pragma once
 
-#include <cmath>
-#include <vector>
-
 #include "runtime/attention.h"
+#include "runtime/cpu/aligned_buffer.h"
 
 namespace rasp::runtime {
 
@@ -13,27 +11,25 @@ namespace rasp::runtime {
 template <typename T>
 class LinearState {
  public:
-  void reset(std::size_t d, std::size_t d_v) {
-    d_ = d;
-    d_v_ = d_v;
-    empty_ = true;
-    poisoned_ = false;
-    sums_.assign(d * d_v, T{0});
-    totals_.assign(d, T{0});
-    features_.resize(d);
-  }
+  void reset(std::size_t d, std::size_t d_v);
   // k [d] and v [d_v]; `usable` false when one of them is not finite: every later read is NaN.
   void add(const T* k, const T* v, bool usable, double (*feature)(double));
   // q [d] to out [d_v]; zeros before the first key.
   void read(const T* q, bool usable, double (*feature)(double), T* out);
+  // `add`, then `read`, in one pass over the state; the same bits.
+  void add_and_read(const T* k, const T* v, bool usable_key, const T* q, bool usable_query,
+                    double (*feature)(double), T* out);
 
  private:
-  void set_features(const T* x, double (*feature)(double));
+  void set_features(const T* x, double (*feature)(double), T* features);
+  void set_value(const T* v);
+  void run(const T* k, const T* q, T* out);
 
   std::size_t d_ = 0, d_v_ = 0;
+  std::size_t padded_d_ = 0, padded_v_ = 0;  // to whole vectors, the rest zeros
   bool empty_ = true;
   bool poisoned_ = false;
-  std::vector<T> sums_, totals_, features_;
+  AlignedBuffer<T> sums_, totals_, key_, query_, value_, out_;
 };
 
 }  // namespace rasp::runtime
