@@ -27,6 +27,7 @@ using Arguments = std::vector<std::string>;
 [[nodiscard]] int generate_command(const Arguments& arguments, Output& output);
 [[nodiscard]] int heads_command(const Arguments& arguments, Output& output);
 [[nodiscard]] int bench_command(const Arguments& arguments, Output& output);
+[[nodiscard]] int devices_command(const Arguments& arguments, Output& output);
 
 // The whole command line, without the program's name.
 [[nodiscard]] int main_command(const Arguments& arguments, Output& output);

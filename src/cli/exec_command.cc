@@ -59,6 +59,7 @@ int exec_command(const Arguments& arguments, Output& output) {
       .values("input", "INPUT", "an input, as in rasp run (repeatable)")
       .flag("trace", "show every head's attention and every named slice by layer")
       .flag("json", "print one JSON object a line");
+  add_backend_option(syntax);
   const auto parsed = syntax.parse(arguments);
   const Reporter reporter(output, parsed && parsed->has("json"));
   if (!parsed) return reporter.usage(parsed.error());
@@ -76,6 +77,8 @@ int exec_command(const Arguments& arguments, Output& output) {
   }
   const auto inputs = parse_inputs(texts);
   if (!inputs) return reporter.usage(inputs.error());
+  const auto backend = chosen_backend(*parsed);
+  if (!backend) return reporter.usage(backend.error());
   const auto model = load_model(free.front(), reporter);
   if (!model) return kUsage;
 
@@ -90,7 +93,7 @@ int exec_command(const Arguments& arguments, Output& output) {
     if (!tokens) return failed(tokens.error());
     batch.push_back(std::move(*tokens));
   }
-  const auto executable = runtime::make_cpu_backend()->load(*model);
+  const auto executable = (*backend)->load(*model);
   if (!executable) return failed(executable.error());
   const bool pattern = model->decoder.kind == model::Decoder::Kind::kPattern;
   const auto results = (*executable)->run(batch);

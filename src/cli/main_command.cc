@@ -31,6 +31,7 @@ constexpr Entry kEntries[] = {
     {"heads", "score a model's heads as circuit analysis does", heads_command},
     {"attention", "attention as such, on NumPy files", attention_command},
     {"bench", "measure attention on this machine", bench_command},
+    {"devices", "list what models and attention can run on", devices_command},
 };
 
 std::string help() {

@@ -86,6 +86,15 @@ Result<graph::NodeId> find_node(const std::string& name, Workspace& workspace) {
                   lang::describe(*value));
 }
 
+void add_backend_option(Syntax& syntax) {
+  syntax.value("backend", runtime::kBackendNames,
+               "where the weights run (cpu without it; `rasp devices` lists\nwhat is here)");
+}
+
+Result<std::unique_ptr<runtime::Backend>> chosen_backend(const Parsed& parsed) {
+  return runtime::make_backend(parsed.get("backend", "cpu"));
+}
+
 std::optional<model::Model> load_model(const std::string& path, const Reporter& reporter) {
   auto model = model::load(path);
   if (model) return std::move(*model);

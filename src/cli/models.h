@@ -1,6 +1,7 @@
 // What the commands about models share: their options, the s-op they are about, the file they read.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -10,6 +11,7 @@
 #include "compiler/compiler.h"
 #include "graph/graph.h"
 #include "model/model.h"
+#include "runtime/backends.h"
 
 namespace rasp::cli {
 
@@ -25,6 +27,10 @@ void add_weight_options(Syntax& syntax);
                                              const Reporter& reporter, Output& output);
 // The s-op or the selector that a program gives a name to.
 [[nodiscard]] Result<graph::NodeId> find_node(const std::string& name, Workspace& workspace);
+
+// --backend, and the backend that it names.
+void add_backend_option(Syntax& syntax);
+[[nodiscard]] Result<std::unique_ptr<runtime::Backend>> chosen_backend(const Parsed& parsed);
 
 // Loads a model; reports and gives nullopt where it cannot.
 [[nodiscard]] std::optional<model::Model> load_model(const std::string& path,

@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
+#include "cli/models.h"
 #include "cli/presenter.h"
 #include "cli/progress_line.h"
 #include "cli/puzzle_packs.h"
@@ -28,6 +29,7 @@ struct Request {
   std::string puzzles;  // a file or a folder; "": the solution's own and the packs
   std::vector<std::string> only;
   verify::PuzzleOptions options;
+  std::unique_ptr<runtime::Backend> backend;  // null: the CPU
 };
 
 void add_options(Syntax& syntax) {
@@ -39,6 +41,7 @@ void add_options(Syntax& syntax) {
       .values("only", "NAME", "check this puzzle alone (repeatable)")
       .flag("no-compile", "leave the compiled weights and the limits out")
       .value("seed", "S", "of the random inputs (another one each time without it)");
+  add_backend_option(syntax);
 }
 
 Result<Request> request_of(const Parsed& parsed) {
@@ -49,6 +52,9 @@ Result<Request> request_of(const Parsed& parsed) {
   request.options.compile = !parsed.has("no-compile");
   const std::string seed = parsed.get("seed", std::to_string(std::random_device()()));
   RASP_TRY(request.options.seed, parse_count("--seed", seed, 0, UINT32_MAX));
+  if (parsed.get("backend", "cpu") == "cpu") return request;
+  RASP_TRY(request.backend, chosen_backend(parsed));
+  request.options.backend = request.backend.get();
   return request;
 }
 

@@ -160,6 +160,7 @@ int verify_sop_command(const Arguments& arguments, Output& output) {
   syntax.value("samples", "K", "random inputs, where not all are tried (10000 without it)")
       .value("seed", "S", "of the random inputs (another one each time without it)")
       .flag("json", "print one JSON object");
+  add_backend_option(syntax);
   const auto parsed = syntax.parse(arguments);
   const Reporter reporter(output, parsed && parsed->has("json"));
   if (!parsed) return reporter.usage(parsed.error());
@@ -171,6 +172,11 @@ int verify_sop_command(const Arguments& arguments, Output& output) {
   if (!compiling) return reporter.usage(compiling.error());
   auto options = verify_options(*parsed);
   if (!options) return reporter.usage(options.error());
+
+  const auto backend = chosen_backend(*parsed);
+  if (!backend) return reporter.usage(backend.error());
+  // On the CPU the threads of the comparison each run the weights themselves.
+  if ((*backend)->name() != "cpu") options->backend = backend->get();
 
   Workspace workspace({.causal = compiling->causal});
   if (const auto status = run_program(*parsed, workspace, reporter, output)) return *status;

@@ -18,8 +18,9 @@ Verdict verdict_of(const Found& found) {
   return found.tried == found.skipped ? Verdict::kNothing : Verdict::kExact;
 }
 
-Result<Counterexample> explain(const Subject& subject, const Tokens& tokens) {
-  RASP_TRY(Oracle oracle, Oracle::make(subject, {}));
+Result<Counterexample> explain(const Subject& subject, const Tokens& tokens,
+                               const runtime::Backend* backend) {
+  RASP_TRY(Oracle oracle, Oracle::make(subject, {}, backend));
   RASP_TRY(Counterexample result, oracle.explain(tokens));
   RASP_TRY(const runtime::Trace trace, oracle.trace(tokens));
   result.divergence = find_divergence(subject, result.input, trace);
@@ -49,7 +50,7 @@ Result<Report> compare(const Subject& subject, const Options& options) {
   runtime::ThreadPool pool(options.threads);
   std::vector<Oracle> oracles;
   for (std::size_t i = 0; i < pool.workers(); ++i) {
-    RASP_TRY(Oracle oracle, Oracle::make(subject, options.halt));
+    RASP_TRY(Oracle oracle, Oracle::make(subject, options.halt, options.backend));
     oracles.push_back(std::move(oracle));
   }
   RASP_TRY(const Found found, search(space_of(subject, options), pool,
@@ -64,7 +65,7 @@ Result<Report> compare(const Subject& subject, const Options& options) {
   report.tried = found.tried;
   report.skipped = found.skipped;
   if (found.smallest) {
-    RASP_TRY(report.counterexample, explain(subject, *found.smallest));
+    RASP_TRY(report.counterexample, explain(subject, *found.smallest, options.backend));
   }
   report.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   return report;

@@ -14,6 +14,7 @@
 #include "compiler/compiler.h"
 #include "graph/graph.h"
 #include "model/model.h"
+#include "runtime/backend.h"
 #include "value/atom.h"
 #include "verify/search.h"
 
@@ -33,8 +34,9 @@ struct Options {
   std::uint64_t exhaustive_limit = kExhaustiveLimit;  // up to so many inputs, all are tried
   std::uint64_t samples = kSamples;                   // else so many, at least one
   std::uint64_t seed = 0;
-  std::uint64_t min_length = 1;  // of inputs
-  std::size_t threads = 0;       // 0: as many as the machine has
+  std::uint64_t min_length = 1;               // of inputs
+  std::size_t threads = 0;                    // 0: as many as the machine has
+  const runtime::Backend* backend = nullptr;  // runs the weights; null: the CPU
   Halt halt;
   std::function<void(const Progress&)> progress;  // on the caller's thread, ten times a second
 };

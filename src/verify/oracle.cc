@@ -57,7 +57,8 @@ bool same(const value::Atom& expected, const value::Atom& got) {
   return number != nullptr && !number->is_exact() && value::equal(expected, got);
 }
 
-Result<Oracle> Oracle::make(const Subject& subject, const Halt& halt) {
+Result<Oracle> Oracle::make(const Subject& subject, const Halt& halt,
+                            const runtime::Backend* backend) {
   const bool is_pattern = subject.model.decoder.kind == model::Decoder::Kind::kPattern;
   if (is_pattern != subject.graph.is_selector(subject.node)) {
     return fail(ErrorKind::kModel, subject.graph[subject.node].span,
@@ -65,7 +66,8 @@ Result<Oracle> Oracle::make(const Subject& subject, const Halt& halt) {
                            : "the model answers with an s-op, but the program has a selector");
   }
   // The threads of a comparison each take whole inputs: those of the runtime would be in the way.
-  RASP_TRY(auto executable, runtime::make_cpu_backend(1)->load(subject.model));
+  const auto cpu = backend == nullptr ? runtime::make_cpu_backend(1) : nullptr;
+  RASP_TRY(auto executable, (backend == nullptr ? cpu.get() : backend)->load(subject.model));
   return Oracle(subject, halt, std::move(executable));
 }
 

@@ -21,7 +21,9 @@ namespace rasp::verify {
 
 class Oracle {
  public:
-  [[nodiscard]] static Result<Oracle> make(const Subject& subject, const Halt& halt);
+  // The weights run on `backend`, or on the CPU where that is null.
+  [[nodiscard]] static Result<Oracle> make(const Subject& subject, const Halt& halt,
+                                           const runtime::Backend* backend);
 
   // One outcome an input, undefined where the interpreter has no value; none at all when the work
   // ends early. At most as many inputs as the longest block so far without allocating more than

@@ -29,6 +29,7 @@ struct PuzzleOptions {
   std::uint64_t samples = kSamples;                   // else so many
   std::uint64_t seed = 0;
   std::size_t threads = 0;                         // 0: as many as the machine has
+  const runtime::Backend* backend = nullptr;       // runs the weights; null: the CPU
   double seconds = 120;                            // the most that one puzzle may take, about
   const std::atomic<bool>* interrupted = nullptr;  // when it becomes true, the work ends early
   // On the caller's thread, ten times a second; `stage` says what is going on.

@@ -54,6 +54,7 @@ Step<> Verification::compare_weights(const Subject& subject) {
   options.samples = options_.samples;
   options.seed = options_.seed;
   options.threads = options_.threads;
+  options.backend = options_.backend;
   options.min_length = min_length_;
   options.halt = halt_;
   if (options_.progress) {
