@@ -11,6 +11,7 @@ rasp_script_test(terminal cli/terminal_test.py $<TARGET_FILE:rasp>)
 rasp_script_test(terminal.puzzles cli/puzzles_terminal_test.py $<TARGET_FILE:rasp>)
 rasp_script_test(interrupts cli/interrupts_test.py $<TARGET_FILE:rasp>)
 rasp_script_test(streams cli/streams_test.py $<TARGET_FILE:rasp> ${PROJECT_SOURCE_DIR}/examples)
+rasp_script_test(terminal.generate cli/generate_terminal_test.py $<TARGET_FILE:rasp>)
 rasp_script_test(attention.files cli/attention_files_test.py $<TARGET_FILE:rasp>)
 rasp_script_test(puzzles.packs puzzles/packs_test.py $<TARGET_FILE:rasp>
   ${PROJECT_SOURCE_DIR}/examples)

@@ -8,16 +8,31 @@
 #include <string>
 
 namespace rasp::cli {
+namespace {
+
+// Whether a write failed only because a signal came, such as Ctrl-C while a terminal takes no more.
+bool only_interrupted(std::FILE* file) {
+  if (errno != EINTR) return false;
+  std::clearerr(file);
+  return true;
+}
+
+}  // namespace
 
 void Output::write(std::string_view text) {
-  if (problem_ != 0 || text.empty()) return;
-  if (std::fwrite(text.data(), 1, text.size(), out_) != text.size()) {
-    problem_ = errno != 0 ? errno : EIO;
+  while (problem_ == 0 && !text.empty()) {
+    errno = 0;
+    text.remove_prefix(std::fwrite(text.data(), 1, text.size(), out_));
+    if (!text.empty() && !only_interrupted(out_)) problem_ = errno != 0 ? errno : EIO;
   }
 }
 
 void Output::flush() {
-  if (problem_ == 0 && std::fflush(out_) != 0) problem_ = errno != 0 ? errno : EIO;
+  while (problem_ == 0) {
+    errno = 0;
+    if (std::fflush(out_) == 0) return;
+    if (!only_interrupted(out_)) problem_ = errno != 0 ? errno : EIO;
+  }
 }
 
 void Output::error(std::string_view text) {
