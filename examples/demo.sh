@@ -26,3 +26,9 @@ for pair in reverse:reverse shift:shift1 histogram:hist; do
   show exec "$work/$file.safetensors" --input abca
   show run "$file.rasp" --show "$name" --input abca
 done
+
+step "A text continued by induction: two layers of attention and nothing else, and what their heads do"
+show compile induction_text.rasp --sop next --causal --vocab 'abcdefghijklmnopqrstuvwxyz .,' \
+  --max-len 200 -o "$work/next.safetensors"
+show generate "$work/next.safetensors" --prompt 'fish, f' --tokens 40
+show heads "$work/next.safetensors"
