@@ -111,6 +111,11 @@ struct AttentionSpec {
   Normaliser normaliser = Normaliser::kSoftmax;
   double (*feature)(double) = nullptr;  // kLinear; default elu(x) + 1
 
+  // Where keys repeat, every key is visible, and the values are such that their sums do not round
+  // (small integers), score each distinct key once and weigh it by its count. Weights of 0 and 1
+  // give the same bits as without; others may differ in the last places, within the same bound.
+  bool equal_keys = true;
+
   // The usual window of `keys` >= 1 keys, the query's own included.
   void set_window(std::size_t keys) { left = keys - 1; }
 };

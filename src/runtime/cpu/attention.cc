@@ -11,6 +11,7 @@
 
 #include "runtime/cpu/aligned_buffer.h"
 #include "runtime/cpu/attention_kernels.h"
+#include "runtime/cpu/equal_keys.h"
 #include "runtime/cpu/linear_attention.h"
 #include "runtime/cpu/row_transform.h"
 #include "runtime/thread_pool.h"
@@ -21,8 +22,6 @@ namespace {
 std::size_t round_up(std::size_t value, std::size_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
-
-constexpr double kLog2E = 0x1.71547652b82fep+0;
 
 template <typename T>
 constexpr T kMax = std::numeric_limits<T>::max();
@@ -43,6 +42,7 @@ struct Buffers {
   std::vector<T> panel_magnitude;
   std::vector<std::uint8_t> head_has_bad;  // [batch, kv_heads]
   std::vector<T> head_magnitude;           // largest entry of a packed key
+  std::vector<EqualKeys<T>> equal;         // [batch, kv_heads]
   std::vector<T> additive_v;
   std::vector<double> slopes;
   std::vector<Scratch<T>> scratch;  // one a worker
@@ -64,11 +64,13 @@ class Call {
         rope_(rope),
         pool_(pool),
         buffers_(buffers),
-        unit_(spec.normaliser == Normaliser::kSoftmax ? kLog2E : 1),
-        transform_(spec, shape.d, unit_),
+        transform_(spec, shape.d),
         dk_(transform_.width()),
         panels_((shape.kv_len + kPanel<T> - 1) / kPanel<T>),
         padded_v_(round_up(shape.d_v, kValuePad<T>)),
+        may_group_(spec.equal_keys && spec.normaliser != Normaliser::kLinear && !spec.causal &&
+                   !spec.left && !spec.right && !spec.mask && !spec.bias && !spec.alibi &&
+                   !spec.rope && shape.d_v != 0),
         offset_(static_cast<std::ptrdiff_t>(shape.kv_len) -
                 static_cast<std::ptrdiff_t>(shape.q_len)) {}
 
@@ -81,6 +83,7 @@ class Call {
   [[nodiscard]] std::size_t group() const { return shape_.q_heads / shape_.kv_heads; }
 
   void prepare_scratch();
+  void find_equal_keys();
   void pack_keys();
   void pack_panel(std::size_t head, std::size_t panel, T* row, T* scratch);
   void pack_values();
@@ -90,11 +93,10 @@ class Call {
   [[nodiscard]] bool may_overflow(T q_magnitude, T k_magnitude) const;
   [[nodiscard]] ScoreEdits edits_for(std::size_t b, std::size_t h, std::size_t first,
                                      bool check) const;
-  void finish(std::size_t b, std::size_t h, std::size_t first, std::size_t rows, S& scratch);
+  void finish(std::size_t b, std::size_t h, std::size_t first, std::size_t rows, std::size_t width,
+              S& scratch);
   [[nodiscard]] bool reads_bad_key(std::size_t b, std::size_t h, std::size_t query,
                                    const KeyRange& range) const;
-  void run_linear();
-  void attend_linear(std::size_t head, S& scratch);
 
   const View<const T>& q_;
   const View<const T>& k_;
@@ -105,11 +107,11 @@ class Call {
   const RopeTable& rope_;
   ThreadPool& pool_;
   Buffers<T>& buffers_;
-  double unit_;  // of scores: softmax is computed with powers of 2
   RowTransform<T> transform_;
   std::size_t dk_;
   std::size_t panels_;
   std::size_t padded_v_;
+  bool may_group_;         // equal keys: whether nothing tells one key from another but its row
   std::ptrdiff_t offset_;  // of query positions
   bool values_direct_ = false;
 };
@@ -123,14 +125,21 @@ template <typename T>
 void Call<T>::run() {
   buffers_.bad.assign(kv_heads() * shape_.kv_len, 0);
   prepare_scratch();
-  if (spec_.normaliser == Normaliser::kLinear) return run_linear();
+  if (spec_.normaliser == Normaliser::kLinear) {
+    const LinearCall<T> call{q_, k_, v_, spec_, out_, shape_, rope_, transform_};
+    return pool_.parallel_for(kv_heads(), 1,
+                              [&](std::size_t worker, std::size_t begin, std::size_t end) {
+                                S& scratch = buffers_.scratch[worker];
+                                for (std::size_t head = begin; head < end; ++head)
+                                  attend_linear(call, head, scratch.row.data(), scratch.linear);
+                              });
+  }
   if (spec_.alibi) {
     buffers_.slopes = spec_.alibi->slopes;
     if (buffers_.slopes.empty()) buffers_.slopes = default_alibi_slopes(shape_.q_heads);
   }
-  buffers_.additive_v.clear();
-  for (const double entry : spec_.additive.v)
-    buffers_.additive_v.push_back(static_cast<T>(entry * unit_));
+  buffers_.additive_v.assign(spec_.additive.v.begin(), spec_.additive.v.end());
+  find_equal_keys();
   pack_keys();
   pack_values();
   summarise_heads();
@@ -148,7 +157,7 @@ void Call<T>::prepare_scratch() {
   for (S& scratch : buffers_.scratch) {
     scratch.q.reserve(kQueryBlock * dk_);
     scratch.scores.reserve(kRowGroup * kKeyBlock<T>);
-    scratch.sums.reserve(kQueryBlock * padded_v_);
+    scratch.sums.reserve(kQueryBlock * EqualKeys<T>::width(shape_.d_v));
     scratch.tops.reserve(kQueryBlock);
     scratch.totals.reserve(kQueryBlock * kValuePad<T>);
     scratch.row.reserve(3 * std::max(dk_, shape_.d));
@@ -157,6 +166,21 @@ void Call<T>::prepare_scratch() {
     scratch.poisoned.resize(kQueryBlock);
     scratch.bad_query.resize(kQueryBlock);
   }
+}
+
+template <typename T>
+void Call<T>::find_equal_keys() {
+  if (buffers_.equal.size() < kv_heads()) buffers_.equal.resize(kv_heads());
+  pool_.parallel_for(kv_heads(), 1, [&](std::size_t, std::size_t begin, std::size_t end) {
+    for (std::size_t head = begin; head < end; ++head) {
+      EqualKeys<T>& equal = buffers_.equal[head];
+      const std::size_t b = head / shape_.kv_heads;
+      equal.leave();
+      if (may_group_)
+        equal.find(k_, v_, b, head % shape_.kv_heads,
+                   spec_.lengths.empty() ? shape_.kv_len : spec_.lengths[b]);
+    }
+  });
 }
 
 // Of rows [first, first + count) of one head.
@@ -188,18 +212,22 @@ void Call<T>::pack_keys() {
 template <typename T>
 void Call<T>::pack_panel(std::size_t head, std::size_t panel, T* row, T* scratch) {
   T* packed = buffers_.keys.data() + (head * panels_ + panel) * kPanel<T> * dk_;
+  const EqualKeys<T>& equal = buffers_.equal[head];
   const std::size_t first = panel * kPanel<T>;
-  const std::size_t count = std::min(kPanel<T>, shape_.kv_len - first);
+  const std::size_t keys = equal.used() ? equal.size() : shape_.kv_len;
+  buffers_.panel_magnitude[head * panels_ + panel] = 0;
+  if (first >= keys) return;
+  const std::size_t count = std::min(kPanel<T>, keys - first);
   if (count < kPanel<T>) std::fill(packed, packed + kPanel<T> * dk_, T{0});
   const std::size_t b = head / shape_.kv_heads;
   const std::size_t h = head % shape_.kv_heads;
   T largest = std::numeric_limits<T>::infinity();
-  if (!spec_.rope && spec_.score != Score::kAdditive)
+  if (!equal.used() && !spec_.rope && spec_.score != Score::kAdditive)
     largest = magnitude_of_rows(k_, b, h, first, count);
   const bool as_it_is = largest <= kMax<T>;
   if (!as_it_is) largest = 0;
   for (std::size_t j = 0; j < count; ++j) {
-    const std::size_t key = first + j;
+    const std::size_t key = equal.used() ? equal.first(first + j) : first + j;
     const T* source = k_.row(b, h, key);
     if (!as_it_is) {
       const bool usable = transform_.apply(Side::kKey, source, static_cast<std::ptrdiff_t>(key),
@@ -227,6 +255,7 @@ void Call<T>::pack_values() {
   pool_.parallel_for(kv_heads() * blocks, 1, [&](std::size_t, std::size_t begin, std::size_t end) {
     for (std::size_t block = begin; block < end; ++block) {
       const std::size_t head = block / blocks;
+      if (buffers_.equal[head].used()) continue;
       const std::size_t first = block % blocks * kRowsAtOnce;
       const std::size_t count = std::min(kRowsAtOnce, shape_.kv_len - first);
       if (magnitude_of_rows(v_, head / shape_.kv_heads, head % shape_.kv_heads, first, count) <=
@@ -319,17 +348,18 @@ void Call<T>::attend(std::size_t task, S& scratch) {
   const std::size_t rows = std::min(kQueryBlock, shape_.q_len - first);
   const std::size_t kv_head = h / group();
   const std::size_t head = b * shape_.kv_heads + kv_head;
+  const EqualKeys<T>& equal = buffers_.equal[head];
   for (std::size_t r = 0; r < rows; ++r)
-    scratch.ranges[r] = visible_keys(spec_, shape_, b, first + r);
+    scratch.ranges[r] =
+        equal.used() ? KeyRange{0, equal.size()} : visible_keys(spec_, shape_, b, first + r);
   std::fill(scratch.poisoned.begin(), scratch.poisoned.end(), std::uint8_t{0});
   const T q_magnitude = pack_queries(b, h, first, rows, scratch);
 
   AttentionBlock<T> block;
   block.score = spec_.score;
   block.hard = spec_.normaliser == Normaliser::kHard;
-  block.unit = static_cast<T>(unit_);
   if (spec_.score == Score::kGaussian)
-    block.factor = static_cast<T>(-unit_ / (2 * spec_.sigma * spec_.sigma));
+    block.factor = static_cast<T>(-1 / (2 * spec_.sigma * spec_.sigma));
   block.rows = rows;
   block.dk = dk_;
   block.d_v = padded_v_;
@@ -338,6 +368,12 @@ void Call<T>::attend(std::size_t task, S& scratch) {
   block.values = values_direct_ ? v_.row(b, kv_head, 0)
                                 : buffers_.values.data() + head * shape_.kv_len * padded_v_;
   block.value_stride = values_direct_ ? v_.row_stride : static_cast<std::ptrdiff_t>(padded_v_);
+  if (equal.used()) {
+    block.d_v = EqualKeys<T>::width(shape_.d_v);
+    block.values = equal.values();
+    block.value_stride = static_cast<std::ptrdiff_t>(block.d_v);
+    block.count_column = shape_.d_v;
+  }
   block.additive_v = buffers_.additive_v.data();
   block.ranges = scratch.ranges.data();
   block.edits = edits_for(b, h, first, may_overflow(q_magnitude, buffers_.head_magnitude[head]));
@@ -347,7 +383,7 @@ void Call<T>::attend(std::size_t task, S& scratch) {
   block.totals = scratch.totals.data();
   block.poisoned = scratch.poisoned.data();
   attend_block(block);
-  finish(b, h, first, rows, scratch);
+  finish(b, h, first, rows, block.d_v, scratch);
 }
 
 template <typename T>
@@ -369,10 +405,10 @@ bool Call<T>::reads_bad_key(std::size_t b, std::size_t h, std::size_t query,
 
 template <typename T>
 void Call<T>::finish(std::size_t b, std::size_t h, std::size_t first, std::size_t rows,
-                     S& scratch) {
+                     std::size_t width, S& scratch) {
   for (std::size_t r = 0; r < rows; ++r) {
     T* out = out_.row(b, h, first + r);
-    const T* sums = scratch.sums.data() + r * padded_v_;
+    const T* sums = scratch.sums.data() + r * width;
     const T total = scratch.totals.data()[r * kValuePad<T>];
     const bool poisoned = scratch.poisoned[r] != 0 ||
                           (scratch.bad_query[r] != 0 && total != T{0}) ||
@@ -381,52 +417,6 @@ void Call<T>::finish(std::size_t b, std::size_t h, std::size_t first, std::size_
       std::fill(out, out + shape_.d_v, std::numeric_limits<T>::quiet_NaN());
     } else {
       std::copy(sums, sums + shape_.d_v, out);
-    }
-  }
-}
-
-template <typename T>
-void Call<T>::run_linear() {
-  pool_.parallel_for(kv_heads(), 1, [&](std::size_t worker, std::size_t begin, std::size_t end) {
-    for (std::size_t head = begin; head < end; ++head)
-      attend_linear(head, buffers_.scratch[worker]);
-  });
-}
-
-template <typename T>
-void Call<T>::attend_linear(std::size_t head, S& scratch) {
-  const std::size_t b = head / shape_.kv_heads;
-  const std::size_t kv_head = head % shape_.kv_heads;
-  T* key_row = scratch.row.data();
-  T* query_row = key_row + shape_.d;
-  T* rotated = query_row + shape_.d;
-  LinearState<T>& state = scratch.linear;
-  state.reset(shape_.d, shape_.d_v);
-  const auto key_usable = [&](std::size_t key) {
-    return transform_.apply(Side::kKey, k_.row(b, kv_head, key), static_cast<std::ptrdiff_t>(key),
-                            rope_, rotated, key_row) &&
-           magnitude(v_.row(b, kv_head, key), shape_.d_v) <= kMax<T>;
-  };
-  std::size_t key = 0;
-  for (std::size_t i = 0; i < shape_.q_len; ++i) {
-    const std::size_t end = visible_keys(spec_, shape_, b, i).end;
-    for (; key + 1 < end; ++key) {
-      const bool usable = key_usable(key);
-      state.add(key_row, v_.row(b, kv_head, key), usable, spec_.feature);
-    }
-    for (std::size_t h = kv_head * group(); h < (kv_head + 1) * group(); ++h) {
-      const auto position = static_cast<std::ptrdiff_t>(i) + offset_;
-      const bool usable =
-          transform_.apply(Side::kQuery, q_.row(b, h, i), position, rope_, rotated, query_row);
-      T* out = out_.row(b, h, i);
-      if (key < end) {  // the last key comes with the first query that sees it
-        const bool fine = key_usable(key);
-        state.add_and_read(key_row, v_.row(b, kv_head, key), fine, query_row, usable, spec_.feature,
-                           out);
-        ++key;
-      } else {
-        state.read(query_row, usable, spec_.feature, out);
-      }
     }
   }
 }

@@ -23,96 +23,6 @@ using Tag = hn::CappedTag<T, kValuePad<T>>;
 // Vectors side by side in a tile: kRowGroup times this many sums have to fit the registers.
 constexpr std::size_t kTile = HWY_TARGET <= HWY_AVX3 ? 4 : 2;
 
-template <typename T>
-struct VectorExp;
-template <>
-struct VectorExp<float> {
-  static constexpr float kZero = -104.0f;
-  static constexpr float kRounder = 0x1.8p23f;
-  static constexpr float kLn2High = 0x1.62e4p-1f, kLn2Low = 0x1.7f7d1cp-20f;
-  static constexpr int kMantissa = 23, kLift = 64;
-  static constexpr float kDrop = 0x1p-64f;
-  static constexpr float kTerms[] = {1.0f / 5040, 1.0f / 720, 1.0f / 120,
-                                     1.0f / 24,   1.0f / 6,   1.0f / 2};
-};
-template <>
-struct VectorExp<double> {
-  static constexpr double kZero = -746.0;
-  static constexpr double kRounder = 0x1.8p52;
-  static constexpr double kLn2High = 0x1.62e42fefap-1, kLn2Low = 0x1.cf79abc9e3b3ap-40;
-  static constexpr int kMantissa = 52, kLift = 128;
-  static constexpr double kDrop = 0x1p-128;
-  static constexpr double kTerms[] = {1.0 / 6227020800.0, 1.0 / 479001600.0, 1.0 / 39916800.0,
-                                      1.0 / 3628800.0,    1.0 / 362880.0,    1.0 / 40320.0,
-                                      1.0 / 5040.0,       1.0 / 720.0,       1.0 / 120.0,
-                                      1.0 / 24.0,         1.0 / 6.0,         1.0 / 2.0};
-};
-
-// exp(x) for x <= 0, -infinity included: within 2 ulp, exactly 1 at 0 and exactly 0 from kZero
-// down. As in runtime/cpu/exp.h; scaled by 2^(k + lift) first, then down, so that one rounding
-// makes a subnormal or zero.
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE V exp_nonpositive(D d, V x) {
-  using T = hn::TFromD<D>;
-  using C = VectorExp<T>;
-  const hn::RebindToUnsigned<D> bits;
-  using Bits = hn::TFromD<decltype(bits)>;
-  x = hn::Max(x, hn::Set(d, C::kZero));
-  const V shifted =
-      hn::MulAdd(x, hn::Set(d, static_cast<T>(0x1.71547652b82fep+0)), hn::Set(d, C::kRounder));
-  const V k = hn::Sub(shifted, hn::Set(d, C::kRounder));
-  V r = hn::NegMulAdd(k, hn::Set(d, C::kLn2High), x);
-  r = hn::NegMulAdd(k, hn::Set(d, C::kLn2Low), r);
-  V series = hn::Set(d, C::kTerms[0]);
-  for (std::size_t i = 1; i < sizeof(C::kTerms) / sizeof(T); ++i)
-    series = hn::MulAdd(series, r, hn::Set(d, C::kTerms[i]));
-  const V power = hn::Add(hn::MulAdd(series, hn::Mul(r, r), r), hn::Set(d, T{1}));
-  const auto exponent = hn::ShiftLeft<C::kMantissa>(
-      hn::Add(hn::BitCast(bits, shifted), hn::Set(bits, Bits{C::kLift})));
-  const V lifted = hn::BitCast(d, hn::Add(hn::BitCast(bits, power), exponent));
-  return hn::Mul(lifted, hn::Set(d, C::kDrop));
-}
-
-template <typename T>
-struct VectorExp2;
-template <>
-struct VectorExp2<float> {
-  static constexpr float kZero = -150.0f;
-  static constexpr float kTerms[] = {0x1.470b4ap-13f, 0x1.5f7276p-10f, 0x1.3b270ep-7f,
-                                     0x1.c6ae72p-5f,  0x1.ebfbe2p-3f,  0x1.62e432p-1f};
-};
-template <>
-struct VectorExp2<double> {
-  static constexpr double kZero = -1075.0;
-  static constexpr double kTerms[] = {
-      0x1.c0638527edf34p-32, 0x1.e605f979c7a5dp-28, 0x1.b54167a0b9061p-24, 0x1.62bfd49ed0adfp-20,
-      0x1.ffcbee3b0af8cp-17, 0x1.4309130961163p-13, 0x1.5d87fe7bbbe07p-10, 0x1.3b2ab6fba1e1cp-7,
-      0x1.c6b08d7048f31p-5,  0x1.ebfbdff82c598p-3,  0x1.62e42fefa39f3p-1};
-};
-
-// 2^x for x <= 0, likewise: within 2 ulp, exactly 1 at 0 and exactly 0 from kZero down. Attention
-// scales its scores by log2 e, which spares the reduction by ln 2 (the polynomial: Remez's, of
-// least relative error on [-1/2, 1/2] among those that are 1 at 0).
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE V exp2_nonpositive(D d, V x) {
-  using T = hn::TFromD<D>;
-  using C = VectorExp<T>;
-  using C2 = VectorExp2<T>;
-  const hn::RebindToUnsigned<D> bits;
-  using Bits = hn::TFromD<decltype(bits)>;
-  x = hn::Max(x, hn::Set(d, C2::kZero));
-  const V shifted = hn::Add(x, hn::Set(d, C::kRounder));
-  const V r = hn::Sub(x, hn::Sub(shifted, hn::Set(d, C::kRounder)));
-  V power = hn::Set(d, C2::kTerms[0]);
-  for (std::size_t i = 1; i < sizeof(C2::kTerms) / sizeof(T); ++i)
-    power = hn::MulAdd(power, r, hn::Set(d, C2::kTerms[i]));
-  power = hn::MulAdd(power, r, hn::Set(d, T{1}));
-  const auto exponent = hn::ShiftLeft<C::kMantissa>(
-      hn::Add(hn::BitCast(bits, shifted), hn::Set(bits, Bits{C::kLift})));
-  const V lifted = hn::BitCast(d, hn::Add(hn::BitCast(bits, power), exponent));
-  return hn::Mul(lifted, hn::Set(d, C::kDrop));
-}
-
 // How one dimension adds to a score.
 struct DotTerm {
   template <class D, class V, typename T>
@@ -217,7 +127,6 @@ HWY_INLINE void edit_row(const AttentionBlock<T>& block, std::size_t row, std::s
   const std::uint8_t* mask = line(edits.mask, edits.mask_stride);
   const double* bias = line(edits.bias, edits.bias_stride);
   const double position = edits.first_position + static_cast<double>(row);
-  const auto unit = static_cast<double>(block.unit);
   for (std::size_t at = begin; at < end; ++at) {
     const std::size_t key = first + at;
     if (scores[at] == kHidden) continue;
@@ -228,15 +137,10 @@ HWY_INLINE void edit_row(const AttentionBlock<T>& block, std::size_t row, std::s
     }
     T score = scores[at] * block.factor;
     if (edits.slope != 0)
-      score -= static_cast<T>(unit * edits.slope * std::abs(position - static_cast<double>(key)));
-    bool number = true;
-    if (bias != nullptr) {
-      number = std::abs(bias[key]) <= std::numeric_limits<double>::max();
-      // A finite bias stays finite in other units.
-      score += static_cast<T>(std::clamp<double>(unit * bias[key], -kMost, kMost));
-    }
+      score -= static_cast<T>(edits.slope * std::abs(position - static_cast<double>(key)));
+    if (bias != nullptr) score += static_cast<T>(bias[key]);
     // The largest finite score is let through; NaN and infinities are not.
-    if (!number || !(std::abs(score) <= kMost)) {
+    if (!(std::abs(score) <= kMost)) {
       block.poisoned[row] = 1;
       score = 0;
     }
@@ -262,7 +166,7 @@ HWY_INLINE T weigh_row(const AttentionBlock<T>& block, std::size_t row, std::siz
   if (!hn::AllTrue(d, hn::Le(highest, hn::Set(d, before)))) {  // rare after the first blocks
     const T top = hn::GetLane(hn::MaxOfLanes(d, highest));
     block.tops[row] = top;
-    fade = kHard ? T{0} : hn::GetLane(exp2_nonpositive(d, hn::Set(d, before - top)));
+    fade = kHard ? T{0} : hn::GetLane(exp_nonpositive(d, hn::Set(d, before - top)));
     total = hn::Mul(total, hn::Set(d, fade));
   } else if (before == -std::numeric_limits<T>::infinity()) {  // nothing seen yet
     for (std::size_t at = begin; at < end; at += lanes) hn::Store(hn::Zero(d), d, scores + at);
@@ -272,7 +176,7 @@ HWY_INLINE T weigh_row(const AttentionBlock<T>& block, std::size_t row, std::siz
   for (std::size_t at = begin; at < end; at += lanes) {
     const V score = hn::Load(d, scores + at);
     const V weight = kHard ? hn::IfThenElseZero(hn::Eq(score, shift), hn::Set(d, T{1}))
-                           : exp2_nonpositive(d, hn::Sub(score, shift));
+                           : exp_nonpositive(d, hn::Sub(score, shift));
     total = hn::Add(total, weight);
     hn::Store(weight, d, scores + at);
   }
@@ -412,8 +316,9 @@ HWY_INLINE void divide(const AttentionBlock<T>& block) {
   for (std::size_t r = 0; r < block.rows; ++r) {
     T* totals = block.totals + r * kValuePad<T>;
     totals[0] = hn::GetLane(hn::SumOfLanes(d, hn::Load(d, totals)));
-    if (totals[0] == T{0}) continue;
     T* sums = block.sums + r * block.d_v;
+    if (block.count_column != 0) totals[0] = sums[block.count_column];
+    if (totals[0] == T{0}) continue;
     for (std::size_t c = 0; c < block.d_v; c += lanes)
       hn::Store(hn::Div(hn::Load(d, sums + c), hn::Set(d, totals[0])), d, sums + c);
   }
@@ -427,74 +332,6 @@ void attend_f64(const AttentionBlock<double>& block) {
   attend(block);
   divide(block);
 }
-
-template <typename T>
-HWY_INLINE void exp_all(const T* x, T* y, std::size_t count) {
-  const Tag<T> d;
-  for (std::size_t i = 0; i < count; ++i) y[i] = hn::GetLane(exp_nonpositive(d, hn::Set(d, x[i])));
-}
-
-template <typename T>
-HWY_INLINE T largest_magnitude(const T* x, std::size_t count) {
-  const Tag<T> d;
-  const std::size_t lanes = hn::Lanes(d);
-  // x - x is 0 where x is finite, else NaN, which stays.
-  constexpr std::size_t kChains = 4;
-  hn::Vec<Tag<T>> largest[kChains], nothing[kChains];
-  for (std::size_t w = 0; w < kChains; ++w) largest[w] = nothing[w] = hn::Zero(d);
-  std::size_t i = 0;
-  const auto take = [&](std::size_t w) HWY_ATTR {
-    const auto size = hn::Abs(hn::LoadU(d, x + i + w * lanes));
-    nothing[w] = hn::Add(nothing[w], hn::Sub(size, size));
-    largest[w] = hn::Max(largest[w], size);
-  };
-  for (; i + kChains * lanes <= count; i += kChains * lanes)
-    for (std::size_t w = 0; w < kChains; ++w) take(w);
-  for (; i + lanes <= count; i += lanes) take(0);
-  for (std::size_t w = 1; w < kChains; ++w) {
-    largest[0] = hn::Max(largest[0], largest[w]);
-    nothing[0] = hn::Add(nothing[0], nothing[w]);
-  }
-  T result = hn::GetLane(hn::MaxOfLanes(d, largest[0]));
-  bool all = hn::AllTrue(d, hn::Eq(nothing[0], hn::Zero(d)));
-  for (; i < count; ++i) {
-    const T size = std::abs(x[i]);
-    all = all && size <= std::numeric_limits<T>::max();
-    result = std::max(result, size);
-  }
-  return all ? result : std::numeric_limits<T>::infinity();
-}
-
-template <typename T>
-HWY_INLINE void multiply(const T* x, T factor, T* y, std::size_t count) {
-  const Tag<T> d;
-  const std::size_t lanes = hn::Lanes(d);
-  std::size_t i = 0;
-  for (; i + lanes <= count; i += lanes)
-    hn::StoreU(hn::Mul(hn::LoadU(d, x + i), hn::Set(d, factor)), d, y + i);
-  for (; i < count; ++i) y[i] = x[i] * factor;
-}
-
-void scale_f32(const float* x, float factor, float* y, std::size_t count) {
-  multiply(x, factor, y, count);
-}
-void scale_f64(const double* x, double factor, double* y, std::size_t count) {
-  multiply(x, factor, y, count);
-}
-
-float magnitude_f32(const float* x, std::size_t count) { return largest_magnitude(x, count); }
-double magnitude_f64(const double* x, std::size_t count) { return largest_magnitude(x, count); }
-
-template <typename T>
-HWY_INLINE void exp2_all(const T* x, T* y, std::size_t count) {
-  const Tag<T> d;
-  for (std::size_t i = 0; i < count; ++i) y[i] = hn::GetLane(exp2_nonpositive(d, hn::Set(d, x[i])));
-}
-
-void exp2_f32(const float* x, float* y, std::size_t count) { exp2_all(x, y, count); }
-void exp2_f64(const double* x, double* y, std::size_t count) { exp2_all(x, y, count); }
-void exp_f32(const float* x, float* y, std::size_t count) { exp_all(x, y, count); }
-void exp_f64(const double* x, double* y, std::size_t count) { exp_all(x, y, count); }
 
 // NOLINTNEXTLINE(google-readability-namespace-comments)
 }  // namespace HWY_NAMESPACE

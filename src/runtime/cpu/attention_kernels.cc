@@ -14,9 +14,12 @@
 #include <hwy/contrib/math/math-inl.h>
 #include <hwy/highway.h>
 
+#include "runtime/cpu/exp_kernels-inl.h"
+// The others use it.
 #include "runtime/cpu/attention_kernels-inl.h"
 #include "runtime/cpu/decode_kernels-inl.h"
 #include "runtime/cpu/linear_kernels-inl.h"
+#include "runtime/cpu/row_kernels-inl.h"
 
 #if HWY_ONCE
 namespace rasp::runtime {
@@ -36,8 +39,6 @@ HWY_EXPORT(magnitude_f32);
 HWY_EXPORT(magnitude_f64);
 HWY_EXPORT(scale_f32);
 HWY_EXPORT(scale_f64);
-HWY_EXPORT(exp2_f32);
-HWY_EXPORT(exp2_f64);
 HWY_EXPORT(exp_f32);
 HWY_EXPORT(exp_f64);
 
@@ -84,13 +85,6 @@ void scaled(const float* x, float factor, float* y, std::size_t count) {
 }
 void scaled(const double* x, double factor, double* y, std::size_t count) {
   HWY_DYNAMIC_DISPATCH(scale_f64)(x, factor, y, count);
-}
-
-void kernel_exp2(const float* x, float* y, std::size_t count) {
-  HWY_DYNAMIC_DISPATCH(exp2_f32)(x, y, count);
-}
-void kernel_exp2(const double* x, double* y, std::size_t count) {
-  HWY_DYNAMIC_DISPATCH(exp2_f64)(x, y, count);
 }
 
 void kernel_exp(const float* x, float* y, std::size_t count) {

@@ -37,9 +37,6 @@ template <typename T>
 struct AttentionBlock {
   Score score = Score::kDot;
   bool hard = false;
-  // Scores are in units of ln 2 where they become powers, in their own where only their order
-  // counts: what edits add is multiplied by `unit`; q, `additive_v` and `factor` hold it already.
-  T unit = 1;
   T factor = 1;  // multiplies the kernel's sum (kGaussian: -1 / (2 sigma^2))
   std::size_t rows = 0;
   std::size_t dk = 0;         // d, or the hidden size of the additive score
@@ -48,6 +45,7 @@ struct AttentionBlock {
   const T* keys = nullptr;    // panels
   const T* values = nullptr;  // [kv_len, d_v], rows `value_stride` apart
   std::ptrdiff_t value_stride = 0;
+  std::size_t count_column = 0;      // of values: the keys that a row stands for; 0: one each
   const T* additive_v = nullptr;     // [dk]
   const KeyRange* ranges = nullptr;  // [rows]
   ScoreEdits edits;
@@ -107,9 +105,7 @@ void scaled(const double* x, double factor, double* y, std::size_t count);
 [[nodiscard]] std::vector<const char*> vector_targets();
 [[nodiscard]] bool use_vector_target(const char* name);
 
-// exp(x) and 2^x of x <= 0 as the kernels compute them, for tests: y[i] = exp(x[i]).
-void kernel_exp2(const float* x, float* y, std::size_t count);
-void kernel_exp2(const double* x, double* y, std::size_t count);
+// exp(x) of x <= 0 as the kernels compute it, for tests: y[i] = exp(x[i]).
 void kernel_exp(const float* x, float* y, std::size_t count);
 void kernel_exp(const double* x, double* y, std::size_t count);
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "runtime/cpu/exact_sums.h"
 #include "runtime/cpu/forward_kernels.h"
 
 namespace rasp::runtime {
@@ -25,21 +26,6 @@ void grow(std::vector<T>& buffer, std::size_t size) {
 }
 
 std::size_t padded(std::size_t keys) { return (keys + kKeyPad - 1) / kKeyPad * kKeyPad; }
-
-// Whether every sum of some of the terms is free of rounding, whatever its order: all are multiples
-// of one power of two, and their magnitudes add up to less than 2^digits of it.
-template <typename Scalar>
-bool sums_are_exact(const Scalar* terms, std::size_t count, double magnitude) {
-  constexpr int kDigits = std::numeric_limits<Scalar>::digits;
-  if (!(magnitude <= static_cast<double>(std::numeric_limits<Scalar>::max()))) return false;
-  int exponent = 0;
-  std::frexp(magnitude * (1 + 0x1p-20), &exponent);  // more than the rounding of `magnitude`
-  const double units = std::ldexp(1.0, kDigits - exponent);
-  return std::all_of(terms, terms + count, [units](Scalar term) {
-    const double scaled = static_cast<double>(term) * units;
-    return static_cast<double>(static_cast<std::int64_t>(scaled)) == scaled;
-  });
-}
 
 }  // namespace
 

@@ -87,7 +87,50 @@ void LinearState<T>::add_and_read(const T* k, const T* v, bool usable_key, const
   run(key_.data(), query_.data(), out);
 }
 
+template <typename T>
+void attend_linear(const LinearCall<T>& call, std::size_t head, T* row, LinearState<T>& state) {
+  const AttentionShape& shape = call.shape;
+  const std::size_t b = head / shape.kv_heads;
+  const std::size_t kv_head = head % shape.kv_heads;
+  const std::size_t group = shape.q_heads / shape.kv_heads;
+  const auto offset =
+      static_cast<std::ptrdiff_t>(shape.kv_len) - static_cast<std::ptrdiff_t>(shape.q_len);
+  T* key_row = row;
+  T* query_row = key_row + shape.d;
+  T* rotated = query_row + shape.d;
+  state.reset(shape.d, shape.d_v);
+  const auto read_key = [&](std::size_t key) {
+    return call.transform.apply(Side::kKey, call.k.row(b, kv_head, key),
+                                static_cast<std::ptrdiff_t>(key), call.rope, rotated, key_row) &&
+           magnitude(call.v.row(b, kv_head, key), shape.d_v) <= std::numeric_limits<T>::max();
+  };
+  std::size_t key = 0;
+  for (std::size_t i = 0; i < shape.q_len; ++i) {
+    const std::size_t end = visible_keys(call.spec, shape, b, i).end;
+    for (; key + 1 < end; ++key) {
+      const bool usable = read_key(key);
+      state.add(key_row, call.v.row(b, kv_head, key), usable, call.spec.feature);
+    }
+    for (std::size_t h = kv_head * group; h < (kv_head + 1) * group; ++h) {
+      const bool usable = call.transform.apply(Side::kQuery, call.q.row(b, h, i),
+                                               static_cast<std::ptrdiff_t>(i) + offset, call.rope,
+                                               rotated, query_row);
+      T* out = call.out.row(b, h, i);
+      if (key < end) {  // the last key comes with the first query that sees it
+        const bool usable_key = read_key(key);
+        state.add_and_read(key_row, call.v.row(b, kv_head, key), usable_key, query_row, usable,
+                           call.spec.feature, out);
+        ++key;
+      } else {
+        state.read(query_row, usable, call.spec.feature, out);
+      }
+    }
+  }
+}
+
 template class LinearState<float>;
 template class LinearState<double>;
+template void attend_linear(const LinearCall<float>&, std::size_t, float*, LinearState<float>&);
+template void attend_linear(const LinearCall<double>&, std::size_t, double*, LinearState<double>&);
 
 }  // namespace rasp::runtime

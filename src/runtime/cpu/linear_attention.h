@@ -3,6 +3,7 @@
 
 #include "runtime/attention.h"
 #include "runtime/cpu/aligned_buffer.h"
+#include "runtime/cpu/row_transform.h"
 
 namespace rasp::runtime {
 
@@ -31,5 +32,21 @@ class LinearState {
   bool poisoned_ = false;
   AlignedBuffer<T> sums_, totals_, key_, query_, value_, out_;
 };
+
+// A call of linear attention; `rope` is prepared.
+template <typename T>
+struct LinearCall {
+  const View<const T>& q;
+  const View<const T>& k;
+  const View<const T>& v;
+  const AttentionSpec& spec;
+  const View<T>& out;
+  const AttentionShape& shape;
+  const RopeTable& rope;
+  const RowTransform<T>& transform;
+};
+// Kv head `head` (batch included) with its query heads. `row` [3 d] and `state` are scratch.
+template <typename T>
+void attend_linear(const LinearCall<T>& call, std::size_t head, T* row, LinearState<T>& state);
 
 }  // namespace rasp::runtime

@@ -15,9 +15,15 @@ namespace rasp::runtime {
 // and are kept.
 class RowGroups {
  public:
-  // rows [count, width]
+  // rows [count, width], `stride` apart. False, and the groups incomplete, when there would be more
+  // than `most`.
   template <typename T>
-  void group(const T* rows, std::size_t count, std::size_t width);
+  bool group(const T* rows, std::size_t count, std::size_t width, std::size_t stride,
+             std::size_t most);
+  template <typename T>
+  void group(const T* rows, std::size_t count, std::size_t width) {
+    group(rows, count, width, width, count);
+  }
   // Every row its own group.
   void keep_apart(std::size_t count);
 
@@ -57,24 +63,27 @@ std::uint64_t hash_of(const T* row, std::size_t width) {
 }  // namespace row_groups_internal
 
 template <typename T>
-void RowGroups::group(const T* rows, std::size_t count, std::size_t width) {
+bool RowGroups::group(const T* rows, std::size_t count, std::size_t width, std::size_t stride,
+                      std::size_t most) {
   const std::size_t slots = std::bit_ceil(2 * count + 1);
   table_.assign(slots, 0);
   of_.resize(count);
   first_.clear();
   first_.reserve(count);
   for (std::size_t r = 0; r < count; ++r) {
-    const T* row = rows + r * width;
+    const T* row = rows + r * stride;
     std::size_t slot = row_groups_internal::hash_of(row, width) & (slots - 1);
     while (table_[slot] != 0 &&
-           !std::equal(row, row + width, rows + first_[table_[slot] - 1] * width))
+           !std::equal(row, row + width, rows + first_[table_[slot] - 1] * stride))
       slot = (slot + 1) & (slots - 1);
     if (table_[slot] == 0) {
+      if (first_.size() == most) return false;
       first_.push_back(static_cast<std::uint32_t>(r));
       table_[slot] = static_cast<std::uint32_t>(first_.size());
     }
     of_[r] = table_[slot] - 1;
   }
+  return true;
 }
 
 inline void RowGroups::keep_apart(std::size_t count) {

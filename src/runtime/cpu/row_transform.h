@@ -33,11 +33,9 @@ template <typename T>
 class RowTransform {
  public:
   RowTransform() = default;
-  // `unit` multiplies the scale.
-  RowTransform(const AttentionSpec& spec, std::size_t d, double unit = 1) : spec_(&spec), d_(d) {
+  RowTransform(const AttentionSpec& spec, std::size_t d) : spec_(&spec), d_(d) {
     if (spec.score != Score::kDot || spec.normaliser == Normaliser::kLinear) return;
-    const double scale = spec.scale.value_or(1 / std::sqrt(static_cast<double>(d)));
-    scale_ = static_cast<T>(unit * scale);
+    scale_ = static_cast<T>(spec.scale.value_or(1 / std::sqrt(static_cast<double>(d))));
   }
 
   // Of the result: d, or the hidden size of the additive score.
