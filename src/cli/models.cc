@@ -87,8 +87,9 @@ Result<graph::NodeId> find_node(const std::string& name, Workspace& workspace) {
 }
 
 void add_backend_option(Syntax& syntax) {
-  syntax.value("backend", runtime::kBackendNames,
-               "where the weights run (cpu without it; `rasp devices` lists\nwhat is here)");
+  syntax.value("backend", "NAME",
+               "where the weights run: cpu (without it), opencl, cuda or auto;\n"
+               "`rasp devices` lists what is here");
 }
 
 Result<std::unique_ptr<runtime::Backend>> chosen_backend(const Parsed& parsed) {

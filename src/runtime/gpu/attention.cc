@@ -132,10 +132,12 @@ Result<void> scatter(Device& device, const Buffer& from, const View<T>& to) {
 
 template <typename T>
 Result<void> attend(Workshop& workshop, const AttentionSpec& spec, const AttentionShape& shape,
-                    const DeviceRows& rows, const Buffer& out, const Tile* chosen) {
+                    const DeviceRows& rows, const Buffer& out, const Tile* chosen,
+                    const Widths* chosen_widths) {
   Device& device = *workshop.device;
   const bool doubles = kDoubles<T>;
-  const Widths widths = widths_for(device.info(), rows.dk, shape.d_v);
+  const Widths widths =
+      chosen_widths != nullptr ? *chosen_widths : widths_for(device.info(), rows.dk, shape.d_v);
   Tile tile = chosen != nullptr ? *chosen : fitting_tiles(device.info(), widths, doubles).front();
   // Large calls are worth a second of trying sizes, once a device.
   constexpr double kWorthTuning = 1e9;
@@ -346,7 +348,7 @@ Result<void> transform(Workshop& workshop, const AttentionSpec& spec, const Atte
 template <typename T>
 Result<void> attention(Workshop& workshop, const View<const T>& q, const View<const T>& k,
                        const View<const T>& v, const AttentionSpec& spec, const View<T>& out,
-                       const Tile* tile) {
+                       const Tile* tile, const Widths* widths) {
   RASP_TRY(const AttentionShape shape, check_attention<T>(q, k, v, spec, out));
   RASP_CHECK_OK(check_size(shape, std::max(shape.d, spec.additive.hidden)));
   const std::size_t q_rows = rows_of<T>(shape, true);
@@ -364,7 +366,7 @@ Result<void> attention(Workshop& workshop, const View<const T>& q, const View<co
   if (spec.normaliser == Normaliser::kLinear) {
     RASP_CHECK_OK(attend_linear<T>(workshop, spec, shape, rows, result));
   } else {
-    RASP_CHECK_OK(attend<T>(workshop, spec, shape, rows, result, tile));
+    RASP_CHECK_OK(attend<T>(workshop, spec, shape, rows, result, tile, widths));
   }
   return scatter(device, result, out);
 }
@@ -378,7 +380,7 @@ Result<void> attention(Workshop& workshop, const View<const T>& q, const View<co
                                      std::ptrdiff_t, std::ptrdiff_t, DeviceRows&);              \
   template Result<void> attention(Workshop&, const View<const T>&, const View<const T>&,        \
                                   const View<const T>&, const AttentionSpec&, const View<T>&,   \
-                                  const Tile*);
+                                  const Tile*, const Widths*);
 RASP_INSTANTIATE(float)
 RASP_INSTANTIATE(double)
 #undef RASP_INSTANTIATE

@@ -40,12 +40,13 @@ template <typename T>
                                      const AttentionShape& shape, std::ptrdiff_t q_position,
                                      std::ptrdiff_t k_position, DeviceRows& rows);
 
-// As `Attention` of runtime/attention.h. With a `tile`, that one is used.
+// As `Attention` of runtime/attention.h. With a `tile` or
+// `widths`, those are used.
 template <typename T>
 [[nodiscard]] Result<void> attention(Workshop& workshop, const View<const T>& q,
                                      const View<const T>& k, const View<const T>& v,
                                      const AttentionSpec& spec, const View<T>& out,
-                                     const Tile* tile = nullptr);
+                                     const Tile* tile = nullptr, const Widths* widths = nullptr);
 
 // As `KvCache`, on the device.
 template <typename T>
