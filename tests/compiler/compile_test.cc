@@ -1,6 +1,8 @@
 // The compiler as its callers see it.
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include "../support/compiled.h"
 #include "../support/random_graph.h"
 #include "compiler/compiler.h"
@@ -32,6 +34,50 @@ std::string bytes_of(const model::Model& model) {
   const auto bytes = model::serialise(model);
   EXPECT_TRUE(bytes);
   return bytes.value_or("");
+}
+
+TEST(Compile, LargeProgramsAreRefusedBeforeTheyTakeTheMemory) {
+  const Source deep(
+      "ans = tokens; for i in range(5000) { ans = aggregate(select(indices, length - 1 - indices, "
+      "==), ans); }",
+      "ans");
+  const auto refused = deep.compile(options_of("ab", 3));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::kCompile);
+  EXPECT_NE(refused.error().message.find("too many layers"), std::string::npos);
+
+  const Source small("ans = sort(tokens, tokens);", "ans");
+  Options options = options_of("abc", 5);
+  std::uint64_t weights = 0;
+  for (const model::Layer& layer : compiled("ans = sort(tokens, tokens);", options).layers) {
+    weights += static_cast<std::uint64_t>(layer.mlp.w_in.size() + layer.mlp.w_out.size());
+    for (const model::Head& head : layer.heads) {
+      weights += static_cast<std::uint64_t>(head.wq.size() + head.wk.size() + head.wv.size() +
+                                            head.wo.size());
+    }
+  }
+  options.max_weights = weights;
+  EXPECT_TRUE(small.compile(options));
+  options.max_weights = weights - 1;
+  const auto heavy = small.compile(options);
+  ASSERT_FALSE(heavy);
+  EXPECT_NE(heavy.error().message.find("more than " + std::to_string(weights - 1) + " weights"),
+            std::string::npos)
+      << heavy.error().message;
+}
+
+TEST(Compile, EndsEarlyWhenTheCallerWantsIt) {
+  const Source source("ans = sort(tokens, tokens);", "ans");
+  std::atomic<bool> interrupted = true;
+  Options options = options_of("abc", 5);
+  options.halt.interrupted = &interrupted;
+  const auto ended = source.compile(options);
+  ASSERT_FALSE(ended);
+  EXPECT_EQ(ended.error().kind, ErrorKind::kLimit);
+  interrupted = false;
+  EXPECT_TRUE(source.compile(options));
+  options.halt.deadline = Halt::Clock::now();
+  EXPECT_FALSE(source.compile(options));
 }
 
 TEST(Compile, TwiceGivesTheSameBytes) {

@@ -151,7 +151,6 @@ const std::map<std::string, std::map<std::string, std::string>> kNone = {
       {"to_number", "every digit is added, equal or not"},
       {"increment", "one digit decides, by its place"},
       {"carry", "one digit decides, by its place"},
-      {"long_addition", "one digit decides, by its place"},
       {"balanced", "every bracket is added, equal or not"},
       {"dyck1", "every bracket is added, equal or not"},
       {"shuffle_dyck", "every bracket is added, equal or not"}}},
