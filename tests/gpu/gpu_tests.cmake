@@ -32,3 +32,7 @@ if(NOT RASP_RUNTIME_ONLY)
     set_tests_properties(gpu.corpus PROPERTIES LABELS slow)
   endif()
 endif()
+
+# Run by hand: tests/gpu/run.sh.
+add_executable(gpu_timing gpu/gpu_timing.cc)
+target_link_libraries(gpu_timing PRIVATE rasp_runtime)

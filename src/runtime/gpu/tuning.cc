@@ -24,58 +24,28 @@ int piece_for(std::size_t size) {
   return 64;
 }
 
-// What is timed: enough work-groups to fill a large card, little enough for a slow device.
-struct Trial {
-  static constexpr std::size_t kHeads = 8, kLength = 1024;
+// What a trial reads and writes.
+struct TrialBuffers {
   Buffer q, k, v, out, bad, any_bad;
 };
 
-Result<Trial> make_trial(Workshop& workshop, const Widths& widths, std::size_t number) {
+Result<TrialBuffers> make_buffers(Workshop& workshop, const Trial& trial, const Widths& widths,
+                                  std::size_t number) {
   Device& device = *workshop.device;
-  const std::size_t rows = Trial::kHeads * Trial::kLength;
+  const std::size_t rows = trial.heads * trial.length;
   const auto zeros = [&](std::size_t bytes) {
     return upload(device, std::vector<std::uint8_t>(bytes));
   };
-  Trial trial;
-  RASP_TRY(trial.q, zeros(rows * static_cast<std::size_t>(widths.numbers) * number));
-  RASP_TRY(trial.k, zeros(rows * static_cast<std::size_t>(widths.numbers) * number));
-  RASP_TRY(trial.v, zeros(rows * static_cast<std::size_t>(widths.columns) * number));
-  RASP_TRY(trial.out, zeros(rows * static_cast<std::size_t>(widths.columns) * number));
-  RASP_TRY(trial.bad, zeros(rows));
-  RASP_TRY(trial.any_bad, zeros(sizeof(int)));
-  return trial;
-}
-
-// Seconds of one call.
-Result<double> time_tile(Workshop& workshop, const Trial& trial, const Tile& tile,
-                         const Widths& widths, bool doubles) {
-  RASP_TRY(Program * program, workshop.programs.get(attention_source(tile, widths, 0, doubles)));
-  AttentionParams params{};
-  params.q_heads = params.kv_heads = Trial::kHeads;
-  params.q_len = params.kv_len = Trial::kLength;
-  params.dk = widths.numbers;
-  params.d_v = widths.columns;
-  params.left = params.right = -1;
-  const Buffer none;
-  const Argument scale = doubles ? Argument(1.0) : Argument(1.0f);
-  const Argument arguments[] = {trial.q,       trial.k, trial.v, trial.out, trial.bad,
-                                trial.any_bad, none,    none,    none,      none,
-                                none,          params,  scale};
-  double best = 1e300;
-  for (int round = 0; round < 3; ++round) {  // the first warms up
-    RASP_CHECK_OK(workshop.device->finish());
-    const auto start = std::chrono::steady_clock::now();
-    RASP_CHECK_OK(program->launch(
-        "attend",
-        {groups_of(Trial::kLength, static_cast<std::size_t>(tile.queries)) * Trial::kHeads},
-        static_cast<std::size_t>(tile.items()), local_bytes(tile, widths, doubles), arguments));
-    RASP_CHECK_OK(workshop.device->finish());
-    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-    if (round > 0) best = std::min(best, taken.count());
-    constexpr double kLong = 0.5;  // seconds; on such a device one look is enough
-    if (round == 0 && taken.count() > kLong) return taken.count();
-  }
-  return best;
+  TrialBuffers buffers;
+  const std::size_t key = rows * static_cast<std::size_t>(widths.numbers) * number;
+  const std::size_t value = rows * static_cast<std::size_t>(widths.columns) * number;
+  RASP_TRY(buffers.q, zeros(key));
+  RASP_TRY(buffers.k, zeros(key));
+  RASP_TRY(buffers.v, zeros(value));
+  RASP_TRY(buffers.out, zeros(value));
+  RASP_TRY(buffers.bad, zeros(rows));
+  RASP_TRY(buffers.any_bad, zeros(sizeof(int)));
+  return buffers;
 }
 
 }  // namespace
@@ -113,6 +83,39 @@ std::vector<Tile> fitting_tiles(const DeviceInfo& device, const Widths& widths, 
   return tiles;
 }
 
+Result<double> time_attention(Workshop& workshop, const Trial& trial, const Tile& tile,
+                              const Widths& widths, bool doubles) {
+  RASP_TRY(const TrialBuffers buffers, make_buffers(workshop, trial, widths, doubles ? 8 : 4));
+  RASP_TRY(Program * program, workshop.programs.get(attention_source(tile, widths, 0, doubles)));
+  AttentionParams params{};
+  params.q_heads = params.kv_heads = static_cast<int>(trial.heads);
+  params.q_len = params.kv_len = static_cast<int>(trial.length);
+  params.dk = widths.numbers;
+  params.d_v = widths.columns;
+  params.causal = trial.causal ? 1 : 0;
+  params.left = params.right = -1;
+  const Buffer none;
+  const Argument scale = doubles ? Argument(1.0) : Argument(1.0f);
+  const Argument arguments[] = {
+      buffers.q, buffers.k, buffers.v, buffers.out, buffers.bad, buffers.any_bad, none, none,
+      none,      none,      none,      params,      scale};
+  const Groups groups{groups_of(trial.length, static_cast<std::size_t>(tile.queries)) *
+                      trial.heads};
+  double best = 1e300;
+  for (int round = 0; round < 3; ++round) {  // the first warms up
+    RASP_CHECK_OK(workshop.device->finish());
+    const auto start = std::chrono::steady_clock::now();
+    RASP_CHECK_OK(program->launch("attend", groups, static_cast<std::size_t>(tile.items()),
+                                  local_bytes(tile, widths, doubles), arguments));
+    RASP_CHECK_OK(workshop.device->finish());
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+    if (round > 0) best = std::min(best, taken.count());
+    constexpr double kLong = 0.5;  // seconds; on such a device one look is enough
+    if (round == 0 && taken.count() > kLong) return taken.count();
+  }
+  return best;
+}
+
 Result<Tile> tuned_tile(Workshop& workshop, const Widths& widths, bool doubles) {
   const DeviceInfo& device = workshop.device->info();
   const std::vector<Tile> tiles = fitting_tiles(device, widths, doubles);
@@ -125,13 +128,12 @@ Result<Tile> tuned_tile(Workshop& workshop, const Widths& widths, bool doubles) 
     std::memcpy(&tile, known->data(), sizeof tile);
     if (std::find(tiles.begin(), tiles.end(), tile) != tiles.end()) return tile;
   }
-  RASP_TRY(const Trial trial, make_trial(workshop, widths, doubles ? 8 : 4));
   std::optional<Tile> best;
   double quickest = 0;
   Diagnostic last;
   for (const Tile& tile : tiles) {
     // A tile that the device cannot run is one to leave out.
-    const auto seconds = time_tile(workshop, trial, tile, widths, doubles);
+    const auto seconds = time_attention(workshop, Trial{}, tile, widths, doubles);
     if (!seconds) last = seconds.error();
     if (!seconds || (best && *seconds >= quickest)) continue;
     best = tile;

@@ -36,6 +36,16 @@ struct Widths {
 [[nodiscard]] std::vector<Tile> fitting_tiles(const DeviceInfo& device, const Widths& widths,
                                               bool doubles);
 
+// Heads of one sequence, all of one length, over themselves.
+struct Trial {
+  std::size_t heads = 8, length = 1024;
+  bool causal = false;
+};
+// Seconds of one forward of dot products by `tile` on data that is on the device already: the
+// better of two after a first, or the first where that took long. The device's mutex is held.
+[[nodiscard]] Result<double> time_attention(Workshop& workshop, const Trial& trial,
+                                            const Tile& tile, const Widths& widths, bool doubles);
+
 // The quickest of the fitting tiles for dot products: from the cache, or by trying each (a second
 // or so) and noting it there. The device's mutex is held.
 [[nodiscard]] Result<Tile> tuned_tile(Workshop& workshop, const Widths& widths, bool doubles);

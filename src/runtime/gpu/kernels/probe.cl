@@ -24,3 +24,16 @@ probe_sums(GLOBAL const REAL* x, GLOBAL REAL* sums, const int rows, const int co
   for (int i = 0; i < count; ++i) sum += x[(INDEX)row * count + i];
   sums[row] = sum;
 }
+
+// Nothing but multiplications and additions, 8 chains of `rounds` an item: how fast the device can be.
+#define PEAK_ITEMS 256
+KERNEL(PEAK_ITEMS)
+probe_peak(GLOBAL REAL* out, const int rounds, const REAL factor, const REAL term) {
+  REAL chain[8];
+  for (int c = 0; c < 8; ++c) chain[c] = (REAL)(ITEM + c);
+  for (int i = 0; i < rounds; ++i)
+    for (int c = 0; c < 8; ++c) chain[c] = FMA(chain[c], factor, term);
+  REAL sum = ZERO;
+  for (int c = 0; c < 8; ++c) sum += chain[c];
+  out[GROUP(0) * PEAK_ITEMS + ITEM] = sum;
+}

@@ -1,0 +1,18 @@
+# What the rooms below the compiler, and their tests, need from outside, taken from RASP_CARRIED: a folder
+# that tests/gpu/carry.sh made on a machine that has it, for one that has not.
+function(rasp_carried name include)
+  add_library(${name} INTERFACE IMPORTED)
+  target_include_directories(${name} SYSTEM INTERFACE ${RASP_CARRIED}/include/${include})
+  foreach(library IN LISTS ARGN)
+    target_link_libraries(${name} INTERFACE ${RASP_CARRIED}/lib/${library})
+  endforeach()
+endfunction()
+rasp_carried(Eigen3::Eigen eigen3)
+rasp_carried(Boost::headers .)
+rasp_carried(nlohmann_json::nlohmann_json .)
+rasp_carried(tl::expected .)
+rasp_carried(hwy::hwy . libhwy.so.1)
+rasp_carried(GTest::gtest_main . libgtest_main.a libgtest.a)
+rasp_carried(GTest::gmock . libgmock.a)
+find_package(Threads REQUIRED)
+target_link_libraries(GTest::gtest_main INTERFACE Threads::Threads)
