@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "runtime/bfloat16.h"
 
 namespace rasp::runtime {
 
@@ -143,7 +144,8 @@ struct KeyRange {
                                     std::size_t batch, std::size_t query);
 
 // The CPU kernels. One object may be used by one thread at a time; it keeps its threads and its
-// buffers, so that a call allocates nothing once it has seen the shape. T: float, double.
+// buffers, so that a call allocates nothing once it has seen the shape. T: float, double, or
+// BFloat16, which is computed in float and rounded at the end.
 class Attention {
  public:
   explicit Attention(std::size_t threads = 0);  // 0: as many as the machine has

@@ -134,6 +134,11 @@ template Result<AttentionShape> check_attention(const View<const double>&,
                                                 const View<const double>&, const AttentionSpec&,
                                                 const View<const double>&);
 
+template Result<AttentionShape> check_attention(const View<const BFloat16>&,
+                                                const View<const BFloat16>&,
+                                                const View<const BFloat16>&, const AttentionSpec&,
+                                                const View<const BFloat16>&);
+
 std::vector<double> default_alibi_slopes(std::size_t heads) {
   std::size_t power = 1;
   while (power * 2 <= heads) power *= 2;

@@ -8,6 +8,11 @@
 
 namespace rasp::runtime {
 
+enum class Storage : std::uint8_t {
+  kAsComputed,  // T
+  kBFloat16,    // half the memory and traffic of float; keys and values are rounded when they come
+};
+
 // Keys and values of the positions so far, for one spec, which is causal by nature. With a window
 // (`left`) only the window is kept, so memory does not grow with the text; linear attention keeps
 // its state alone. Not for more than one thread at a time. T: float, double.
@@ -16,8 +21,10 @@ class KvCache {
  public:
   // Sizes: shape.batch, q_heads, kv_heads, d, d_v; its lengths are not read. Explicit masks, biases
   // and lengths are refused: they belong to a whole pass; so is `right`, since no key lies ahead.
+  // BFloat16 is for float alone, and not for linear attention, which keeps no keys.
   [[nodiscard]] static Result<KvCache> create(const AttentionShape& shape,
-                                              const AttentionSpec& spec);
+                                              const AttentionSpec& spec,
+                                              Storage storage = Storage::kAsComputed);
   KvCache(KvCache&&) noexcept;
   KvCache& operator=(KvCache&&) noexcept;
   ~KvCache();

@@ -4,17 +4,20 @@
 #include <cstdlib>
 #include <new>
 
+#include "../model/random_model.h"
 #include "random_attention.h"
+#include "runtime/backend.h"
 #include "runtime/cpu/attention_kernels.h"
 #include "runtime/kv_cache.h"
 #include "runtime/multi_head.h"
 
 // Counts allocations of the whole program, for the tests of the steady state.
 namespace {
-std::atomic<std::size_t> allocations = 0;
+std::atomic<std::size_t> allocations = 0, allocated_bytes = 0;
 
 void* counted(std::size_t size, std::size_t alignment) {
   ++allocations;
+  allocated_bytes += size;
   void* data = alignment <= alignof(std::max_align_t)
                    ? std::malloc(size)
                    : std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
@@ -189,6 +192,63 @@ TEST(Attention, TheSteadyStateAllocatesNothing) {
     const bool fine = attention(q, k, v, made.spec, y).has_value();
     EXPECT_EQ(allocations, before) << made.describe();
     EXPECT_TRUE(fine);
+  }
+}
+
+// Steps within what was reserved, and models within the longest sequence so far.
+TEST(KvCache, TheSteadyStateAllocatesNothing) {
+  const AttentionShape shape{1, 4, 2, 1, 1, 16, 16};
+  for (const bool windowed : {false, true}) {
+    AttentionSpec spec;
+    if (windowed) spec.set_window(32);
+    auto cache = KvCache<float>::create(shape, spec).value();
+    Tensor<float> one(1, 2, 1, 16), four(1, 4, 1, 16);
+    const auto key = std::as_const(one).view(), query = std::as_const(four).view();
+    const auto out = four.view();
+    for (int i = 0; i < 65; ++i) ASSERT_TRUE(cache.step(query, key, key, out));
+    const std::size_t before = allocations;
+    bool fine = true;
+    for (int i = 65; i < 128; ++i) fine = fine && cache.step(query, key, key, out);
+    EXPECT_EQ(allocations, before);
+    EXPECT_TRUE(fine);
+  }
+}
+
+TEST(Executable, TheSteadyStateAllocatesItsResultsAlone) {
+  testing::RandomModel random(27);
+  for (int round = 0; round < 40; ++round) {
+    const model::Model model = random();
+    const auto executable = make_cpu_backend(1 + static_cast<std::size_t>(round) % 2)->load(model);
+    std::vector<std::vector<TokenId>> batch(random.size(1, 20));
+    for (auto& tokens : batch) {
+      tokens.resize(random.size(1, model.max_length));
+      for (TokenId& token : tokens)
+        token = static_cast<TokenId>(random.size(0, model.vocabulary.size() - 1));
+    }
+    for (int warm = 0; warm < 3; ++warm) ASSERT_TRUE((*executable)->run(batch).has_value());
+    const std::size_t before = allocations;
+    const auto results = (*executable)->run(batch);
+    const std::size_t made = allocations - before;
+    ASSERT_TRUE(results.has_value());
+    EXPECT_LE(made, 1 + batch.size());
+  }
+}
+
+// Memory grows with the length, not with its square: the keys once more, and what threads need.
+TEST(Attention, TakesMemoryForKeysAlone) {
+  for (const std::size_t length : {2048u, 16384u}) {
+    Attention attention(2);
+    AttentionSpec spec;
+    spec.causal = true;
+    spec.set_window(64);
+    const Tensor<float> x(1, 2, length, 64);
+    Tensor<float> out(1, 2, length, 64);
+    const auto view = x.view();
+    const std::size_t before = allocated_bytes;
+    const bool fine = attention(view, view, view, spec, out.view()).has_value();
+    const std::size_t taken = allocated_bytes - before;
+    EXPECT_TRUE(fine);
+    EXPECT_LE(taken, 2 * length * (64 * sizeof(float) + 8) + 400'000);
   }
 }
 

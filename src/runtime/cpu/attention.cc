@@ -429,7 +429,26 @@ struct Attention::Impl {
   RopeTable rope;
   Buffers<float> floats;
   Buffers<double> doubles;
+  AlignedBuffer<float> wide[4];  // q, k, v and out of BFloat16
 };
+
+namespace {
+
+View<float> room_for(const View<const BFloat16>& view, AlignedBuffer<float>& buffer) {
+  float* data = buffer.reserve(view.batch * view.heads * view.length * view.dim);
+  return packed(data, view.batch, view.heads, view.length, view.dim);
+}
+
+template <typename From, typename To>
+void convert(const View<From>& from, const View<To>& to) {
+  for (std::size_t b = 0; b < from.batch; ++b)
+    for (std::size_t h = 0; h < from.heads; ++h)
+      for (std::size_t i = 0; i < from.length; ++i)
+        std::transform(from.row(b, h, i), from.row(b, h, i) + from.dim, to.row(b, h, i),
+                       [](auto entry) { return static_cast<To>(entry); });
+}
+
+}  // namespace
 
 Attention::Attention(std::size_t threads) : impl_(std::make_unique<Impl>(threads)) {}
 Attention::Attention(Attention&&) noexcept = default;
@@ -459,5 +478,23 @@ template Result<void> Attention::operator()(const View<const float>&, const View
 template Result<void> Attention::operator()(const View<const double>&, const View<const double>&,
                                             const View<const double>&, const AttentionSpec&,
                                             const View<double>&);
+
+template <>
+Result<void> Attention::operator()(const View<const BFloat16>& q, const View<const BFloat16>& k,
+                                   const View<const BFloat16>& v, const AttentionSpec& spec,
+                                   const View<BFloat16>& out) {
+  RASP_CHECK_OK(check_attention<BFloat16>(q, k, v, spec, out));
+  const View<const BFloat16>* inputs[] = {&q, &k, &v};
+  View<float> wide[3];
+  for (std::size_t i = 0; i < 3; ++i) {
+    wide[i] = room_for(*inputs[i], impl_->wide[i]);
+    convert(*inputs[i], wide[i]);
+  }
+  const View<float> sums = room_for(out, impl_->wide[3]);
+  RASP_CHECK_OK((*this)(View<const float>(wide[0]), View<const float>(wide[1]),
+                        View<const float>(wide[2]), spec, sums));
+  convert(View<const float>(sums), out);
+  return {};
+}
 
 }  // namespace rasp::runtime

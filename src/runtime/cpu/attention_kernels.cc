@@ -29,6 +29,8 @@ HWY_EXPORT(attend_f32);
 HWY_EXPORT(attend_f64);
 HWY_EXPORT(scores_f32);
 HWY_EXPORT(scores_f64);
+HWY_EXPORT(scores_bf16);
+HWY_EXPORT(mix_bf16);
 HWY_EXPORT(mix_f32);
 HWY_EXPORT(mix_f64);
 HWY_EXPORT(linear_f32);
@@ -54,6 +56,14 @@ void decode_scores(Score score, const float* q, const float* keys, std::size_t d
 void decode_scores(Score score, const double* q, const double* keys, std::size_t dk,
                    std::size_t count, const double* additive_v, double* scores) {
   HWY_DYNAMIC_DISPATCH(scores_f64)(score, q, keys, dk, count, additive_v, scores);
+}
+void decode_scores(Score score, const float* q, const BFloat16* keys, std::size_t dk,
+                   std::size_t count, const float* additive_v, float* scores) {
+  HWY_DYNAMIC_DISPATCH(scores_bf16)(score, q, keys, dk, count, additive_v, scores);
+}
+bool decode_mix(float* scores, const BFloat16* values, std::size_t count, std::size_t d_v,
+                bool hard, float* out) {
+  return HWY_DYNAMIC_DISPATCH(mix_bf16)(scores, values, count, d_v, hard, out);
 }
 bool decode_mix(float* scores, const float* values, std::size_t count, std::size_t d_v, bool hard,
                 float* out) {

@@ -67,6 +67,10 @@ void decode_scores(Score score, const float* q, const float* keys, std::size_t d
                    std::size_t count, const float* additive_v, float* scores);
 void decode_scores(Score score, const double* q, const double* keys, std::size_t dk,
                    std::size_t count, const double* additive_v, double* scores);
+void decode_scores(Score score, const float* q, const BFloat16* keys, std::size_t dk,
+                   std::size_t count, const float* additive_v, float* scores);
+bool decode_mix(float* scores, const BFloat16* values, std::size_t count, std::size_t d_v,
+                bool hard, float* out);
 bool decode_mix(float* scores, const float* values, std::size_t count, std::size_t d_v, bool hard,
                 float* out);
 bool decode_mix(double* scores, const double* values, std::size_t count, std::size_t d_v, bool hard,

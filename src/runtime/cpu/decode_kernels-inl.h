@@ -12,10 +12,23 @@ namespace rasp::runtime {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+// A vector of stored numbers as they are computed with.
+template <class D, typename T>
+HWY_INLINE hn::Vec<D> load_stored(D d, const T* from) {
+  return hn::LoadU(d, from);
+}
+template <class D>
+HWY_INLINE hn::Vec<D> load_stored(D d, const BFloat16* from) {
+  const hn::RebindToUnsigned<D> wide;
+  const hn::Rebind<std::uint16_t, D> narrow;
+  const auto bits = hn::LoadU(narrow, reinterpret_cast<const std::uint16_t*>(from));
+  return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(wide, bits)));
+}
+
 // One key's score: the whole vectors of the row, then the rest one by one. Equal keys have equal
 // scores: the order depends on dk alone.
-template <class Term, typename T>
-HWY_INLINE T row_score(const T* q, const T* key, std::size_t dk, const T* additive_v) {
+template <class Term, typename T, typename S>
+HWY_INLINE T row_score(const T* q, const S* key, std::size_t dk, const T* additive_v) {
   const Tag<T> d;
   const hn::CappedTag<T, 1> one;
   const std::size_t lanes = hn::Lanes(d);
@@ -23,12 +36,13 @@ HWY_INLINE T row_score(const T* q, const T* key, std::size_t dk, const T* additi
   std::size_t c = 0;
   for (; c + lanes <= dk; c += lanes) {
     const auto weight = additive_v == nullptr ? hn::Zero(d) : hn::LoadU(d, additive_v + c);
-    sum = Term::add_lanes(d, sum, hn::LoadU(d, q + c), hn::LoadU(d, key + c), weight);
+    sum = Term::add_lanes(d, sum, hn::LoadU(d, q + c), load_stored(d, key + c), weight);
   }
   auto rest = hn::Zero(one);
   for (; c < dk; ++c) {
     const auto weight = hn::Set(one, additive_v == nullptr ? T{0} : additive_v[c]);
-    rest = Term::add_lanes(one, rest, hn::Set(one, q[c]), hn::Set(one, key[c]), weight);
+    rest = Term::add_lanes(one, rest, hn::Set(one, q[c]), hn::Set(one, static_cast<T>(key[c])),
+                           weight);
   }
   return hn::GetLane(hn::SumOfLanes(d, sum)) + hn::GetLane(rest);
 }
@@ -53,8 +67,8 @@ struct AdditiveLanes {
   }
 };
 
-template <typename T>
-HWY_INLINE void row_scores(Score score, const T* q, const T* keys, std::size_t dk,
+template <typename T, typename S>
+HWY_INLINE void row_scores(Score score, const T* q, const S* keys, std::size_t dk,
                            std::size_t count, const T* additive_v, T* scores) {
   switch (score) {
     case Score::kDot:
@@ -73,8 +87,8 @@ HWY_INLINE void row_scores(Score score, const T* q, const T* keys, std::size_t d
 }
 
 // out[0 .. kWidth vectors) = weights x values / total
-template <std::size_t kWidth, typename T>
-HWY_INLINE void mix_columns(const T* weights, const T* values, std::size_t count, std::size_t d_v,
+template <std::size_t kWidth, typename T, typename S>
+HWY_INLINE void mix_columns(const T* weights, const S* values, std::size_t count, std::size_t d_v,
                             T total, T* out) {
   const Tag<T> d;
   const std::size_t lanes = hn::Lanes(d);
@@ -83,14 +97,14 @@ HWY_INLINE void mix_columns(const T* weights, const T* values, std::size_t count
   for (std::size_t j = 0; j < count; ++j, values += d_v) {
     const auto weight = hn::Set(d, weights[j]);
     for (std::size_t w = 0; w < kWidth; ++w)
-      sums[w] = hn::MulAdd(weight, hn::LoadU(d, values + w * lanes), sums[w]);
+      sums[w] = hn::MulAdd(weight, load_stored(d, values + w * lanes), sums[w]);
   }
   for (std::size_t w = 0; w < kWidth; ++w)
     hn::StoreU(hn::Div(sums[w], hn::Set(d, total)), d, out + w * lanes);
 }
 
-template <typename T>
-HWY_INLINE bool mix_rows(T* scores, const T* values, std::size_t count, std::size_t d_v, bool hard,
+template <typename T, typename S>
+HWY_INLINE bool mix_rows(T* scores, const S* values, std::size_t count, std::size_t d_v, bool hard,
                          T* out) {
   const Tag<T> d;
   const std::size_t lanes = hn::Lanes(d);
@@ -120,7 +134,7 @@ HWY_INLINE bool mix_rows(T* scores, const T* values, std::size_t count, std::siz
     mix_columns<1>(scores, values + c, count, d_v, total, out + c);
   for (; c < d_v; ++c) {
     T sum = 0;
-    for (j = 0; j < count; ++j) sum += scores[j] * values[j * d_v + c];
+    for (j = 0; j < count; ++j) sum += scores[j] * static_cast<T>(values[j * d_v + c]);
     out[c] = sum / total;
   }
   return true;
@@ -133,6 +147,14 @@ void scores_f32(Score score, const float* q, const float* keys, std::size_t dk, 
 void scores_f64(Score score, const double* q, const double* keys, std::size_t dk, std::size_t count,
                 const double* additive_v, double* scores) {
   row_scores(score, q, keys, dk, count, additive_v, scores);
+}
+void scores_bf16(Score score, const float* q, const BFloat16* keys, std::size_t dk,
+                 std::size_t count, const float* additive_v, float* scores) {
+  row_scores(score, q, keys, dk, count, additive_v, scores);
+}
+bool mix_bf16(float* scores, const BFloat16* values, std::size_t count, std::size_t d_v, bool hard,
+              float* out) {
+  return mix_rows(scores, values, count, d_v, hard, out);
 }
 bool mix_f32(float* scores, const float* values, std::size_t count, std::size_t d_v, bool hard,
              float* out) {

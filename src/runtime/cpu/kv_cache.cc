@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <type_traits>
 
 #include "runtime/cpu/attention_kernels.h"
 #include "runtime/cpu/linear_attention.h"
@@ -21,8 +22,9 @@ constexpr T kMax = std::numeric_limits<T>::max();
 // Rows of one kv head: a ring when the window bounds it, else growing.
 template <typename T>
 struct Ring {
-  std::vector<T> keys;    // [capacity, dk]
-  std::vector<T> values;  // [capacity, d_v]
+  std::vector<T> keys;                             // [capacity, dk]
+  std::vector<T> values;                           // [capacity, d_v]
+  std::vector<BFloat16> short_keys, short_values;  // instead, where they are stored so
   std::vector<std::uint8_t> bad;
   std::size_t bad_count = 0;
 };
@@ -31,8 +33,12 @@ struct Ring {
 
 template <typename T>
 struct KvCache<T>::Impl {
-  Impl(const AttentionShape& sizes, const AttentionSpec& choices)
-      : shape(sizes), spec(choices), transform(spec, shape.d), dk(transform.width()) {
+  Impl(const AttentionShape& sizes, const AttentionSpec& choices, Storage stored)
+      : shape(sizes),
+        spec(choices),
+        storage(stored),
+        transform(spec, shape.d),
+        dk(transform.width()) {
     const std::size_t heads = shape.batch * shape.kv_heads;
     if (spec.normaliser == Normaliser::kLinear) {
       states.resize(heads);
@@ -51,6 +57,8 @@ struct KvCache<T>::Impl {
   }
 
   void append(std::size_t head, const T* k, const T* v);
+  void keep(const T* from, std::size_t width, bool usable, std::size_t place, std::vector<T>& rows,
+            std::vector<BFloat16>& short_rows);
   void attend(std::size_t b, std::size_t h, const T* q, T* out);
   void score_all(std::size_t h, const Ring<T>& ring, std::size_t count);
   void reserve();
@@ -64,6 +72,7 @@ struct KvCache<T>::Impl {
   static constexpr std::size_t kUnbounded = ~std::size_t{0};
   AttentionShape shape;
   AttentionSpec spec;
+  Storage storage;
   RowTransform<T> transform;
   std::size_t dk;
   std::size_t window = kUnbounded;
@@ -88,8 +97,13 @@ void KvCache<T>::Impl::reserve() {
   capacity = std::min(window, std::max(kFirst, 2 * capacity));
   scores.resize(capacity);
   for (Ring<T>& ring : rings) {
-    ring.keys.resize(capacity * dk);
-    ring.values.resize(capacity * shape.d_v);
+    if (storage == Storage::kBFloat16) {
+      ring.short_keys.resize(capacity * dk);
+      ring.short_values.resize(capacity * shape.d_v);
+    } else {
+      ring.keys.resize(capacity * dk);
+      ring.values.resize(capacity * shape.d_v);
+    }
     ring.bad.resize(capacity);
   }
 }
@@ -107,20 +121,35 @@ void KvCache<T>::Impl::append(std::size_t head, const T* k, const T* v) {
   ring.bad_count -= ring.bad[place];
   ring.bad[place] = usable ? 0 : 1;
   ring.bad_count += ring.bad[place];
-  std::copy(packed, packed + dk, ring.keys.data() + place * dk);
-  T* value = ring.values.data() + place * shape.d_v;
-  if (usable) {
-    std::copy(v, v + shape.d_v, value);
-  } else {
-    std::fill(value, value + shape.d_v, T{0});
+  keep(packed, dk, true, place, ring.keys, ring.short_keys);
+  keep(v, shape.d_v, usable, place, ring.values, ring.short_values);
+}
+
+// Row `place` of what is kept; zeros where it is not usable.
+template <typename T>
+void KvCache<T>::Impl::keep(const T* from, std::size_t width, bool usable, std::size_t place,
+                            std::vector<T>& rows, std::vector<BFloat16>& short_rows) {
+  for (std::size_t c = 0; c < width; ++c) {
+    const T entry = usable ? from[c] : T{0};
+    if (storage == Storage::kBFloat16) {
+      short_rows[place * width + c] = BFloat16(static_cast<float>(entry));
+    } else {
+      rows[place * width + c] = entry;
+    }
   }
 }
 
 // scores[0 .. count) by slot.
 template <typename T>
 void KvCache<T>::Impl::score_all(std::size_t h, const Ring<T>& ring, std::size_t count) {
-  decode_scores(spec.score, query.data(), ring.keys.data(), dk, count, additive_v.data(),
-                scores.data());
+  if constexpr (std::is_same_v<T, float>) {
+    if (storage == Storage::kBFloat16)
+      decode_scores(spec.score, query.data(), ring.short_keys.data(), dk, count, additive_v.data(),
+                    scores.data());
+  }
+  if (storage != Storage::kBFloat16)
+    decode_scores(spec.score, query.data(), ring.keys.data(), dk, count, additive_v.data(),
+                  scores.data());
   if (spec.score == Score::kGaussian) {
     const auto factor = static_cast<T>(-1 / (2 * spec.sigma * spec.sigma));
     for (std::size_t j = 0; j < count; ++j) scores[j] *= factor;
@@ -141,8 +170,13 @@ void KvCache<T>::Impl::attend(std::size_t b, std::size_t h, const T* q, T* out) 
   bool number = usable && ring.bad_count == 0;
   if (number) {
     score_all(h, ring, count);
-    number = decode_mix(scores.data(), ring.values.data(), count, shape.d_v,
-                        spec.normaliser == Normaliser::kHard, out);
+    const bool hard = spec.normaliser == Normaliser::kHard;
+    if constexpr (std::is_same_v<T, float>) {
+      if (storage == Storage::kBFloat16)
+        number = decode_mix(scores.data(), ring.short_values.data(), count, shape.d_v, hard, out);
+    }
+    if (storage != Storage::kBFloat16)
+      number = decode_mix(scores.data(), ring.values.data(), count, shape.d_v, hard, out);
   }
   if (!number) std::fill(out, out + shape.d_v, std::numeric_limits<T>::quiet_NaN());
 }
@@ -157,13 +191,17 @@ template <typename T>
 KvCache<T>::~KvCache() = default;
 
 template <typename T>
-Result<KvCache<T>> KvCache<T>::create(const AttentionShape& shape, const AttentionSpec& spec) {
+Result<KvCache<T>> KvCache<T>::create(const AttentionShape& shape, const AttentionSpec& spec,
+                                      Storage storage) {
   const auto refuse = [](const char* what) {
     return fail(ErrorKind::kInput, {}, std::string("decoding: ") + what);
   };
   if (spec.mask || spec.bias || !spec.lengths.empty())
     return refuse("explicit masks, biases and lengths belong to a whole pass");
   if (spec.right) return refuse("a window to the right of the newest position is empty");
+  if (storage == Storage::kBFloat16 &&
+      (!std::is_same_v<T, float> || spec.normaliser == Normaliser::kLinear))
+    return refuse("bfloat16 keys and values go with float32, and not with linear attention");
   const auto view = [&](std::size_t heads, std::size_t dim) {
     return View<const T>{nullptr, shape.batch, heads, 1, dim, 0, 0, 0};
   };
@@ -171,7 +209,7 @@ Result<KvCache<T>> KvCache<T>::create(const AttentionShape& shape, const Attenti
       const AttentionShape one,
       check_attention<T>(view(shape.q_heads, shape.d), view(shape.kv_heads, shape.d),
                          view(shape.kv_heads, shape.d_v), spec, view(shape.q_heads, shape.d_v)));
-  return KvCache(std::make_unique<Impl>(one, spec));
+  return KvCache(std::make_unique<Impl>(one, spec, storage));
 }
 
 template <typename T>
@@ -206,7 +244,8 @@ template <typename T>
 std::size_t KvCache<T>::bytes() const {
   const AttentionShape& shape = impl_->shape;
   const std::size_t rows = impl_->rings.size() * impl_->capacity * (impl_->dk + shape.d_v);
-  return sizeof(T) * (rows + impl_->states.size() * shape.d * (shape.d_v + 1));
+  const std::size_t each = impl_->storage == Storage::kBFloat16 ? sizeof(BFloat16) : sizeof(T);
+  return each * rows + sizeof(T) * impl_->states.size() * shape.d * (shape.d_v + 1);
 }
 
 template class KvCache<float>;
