@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <utility>
 
 #include "lang/containers.h"
@@ -83,6 +84,25 @@ bool is_users(const Span& span, const SourceMap& sources) {
   return span.valid() && !sources.name(span.file).starts_with("stdlib/");
 }
 
+// Whether the text is one call of a function other than `select`: what the function selects inside
+// stands under its call too.
+bool is_call(std::string_view text) {
+  const std::size_t open =
+      text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+  if (open == 0 || open == std::string_view::npos || text[open] != '(') return false;
+  if (text.substr(0, open) == "select") return false;
+  std::size_t depth = 0;
+  bool quoted = false;
+  for (std::size_t i = open; i < text.size(); ++i) {
+    if (text[i] == '"') quoted = !quoted;
+    if (quoted) continue;
+    depth += text[i] == '(';
+    depth -= text[i] == ')';
+    if (depth == 0) return i + 1 == text.size();
+  }
+  return false;
+}
+
 using Names = std::map<graph::NodeId, std::string>;
 
 // The user's, or all there are.
@@ -106,7 +126,9 @@ graph::NodeId last_selector(const lang::Session& session, graph::NodeId node,
   for (const graph::NodeId id : graph::reachable(graph, roots)) {
     if (graph[id].kind == graph::Kind::kAggregate) last = graph[id].args[0];
     if (!graph.is_selector(id)) continue;
-    if (is_users(graph[id].span, sources) || names.contains(id)) last_of_user = id;
+    const Span& span = graph[id].span;
+    const bool written = is_users(span, sources) && !is_call(sources.text(span));
+    if (written || names.contains(id)) last_of_user = id;
   }
   return last_of_user != graph::kNoNode ? last_of_user : last;
 }
