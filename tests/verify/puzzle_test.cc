@@ -365,6 +365,18 @@ TEST(Puzzle, TheLastSelectorIsShown) {
   EXPECT_FALSE(report.counterexample->pattern->at(0, 0));
 }
 
+// Not one that a function of the library made on the way.
+TEST(Puzzle, TheLastSelectorIsTheSolversOwn) {
+  const PuzzleReport report = verdict_on(
+      "puzzle p() { \"x\" vocab \"ab\"; length 1 to 3; spec p == 1; }"
+      "p = selector_width(select(tokens, tokens, ==));");
+  ASSERT_TRUE(report.counterexample);
+  EXPECT_EQ(report.counterexample->input, value::characters("aa"));
+  EXPECT_EQ(report.counterexample->selector, "select(tokens, tokens, ==)");
+  ASSERT_TRUE(report.counterexample->pattern);
+  EXPECT_TRUE(report.counterexample->pattern->at(1, 1));
+}
+
 TEST(Puzzle, RowsOfSelectorsAreCompared) {
   const std::string puzzle =
       "puzzle p() { \"x\" vocab \"ab\"; length 1 to 3; expect p(\"aba\") == [\"101\", \"010\", [1, "
