@@ -196,7 +196,9 @@ int attention_command(const Arguments& arguments, Output& output) {
       .value("v", "V.npy", "values")
       .value("output,o", "OUT.npy", "write the result to this file")
       .value("weights", "W.npy", "write the attention matrix to this file")
-      .value("backend", runtime::kBackendNames, "where it is computed (cpu without it)")
+      .value("backend", "NAME",
+             "where it is computed: cpu (without it), opencl, cuda or auto;\n"
+             "`rasp devices` lists what is here")
       .value("threads", "N", "threads of the CPU (as many as there are without it)")
       .flag("json", "print one JSON object");
   const auto parsed = syntax.parse(arguments);

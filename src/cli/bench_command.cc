@@ -181,7 +181,9 @@ int bench_command(const Arguments& arguments, Output& output) {
       .flag("causal", "queries see keys up to their own position")
       .value("window", "W", "and the last W of them only")
       .value("dtype", "f32|f64", "the numbers (f32 without it)")
-      .value("backend", runtime::kBackendNames, "where it is computed (cpu without it)")
+      .value("backend", "NAME",
+             "where it is computed: cpu (without it), opencl, cuda or auto;\n"
+             "`rasp devices` lists what is here")
       .value("threads", "T", "threads of the CPU (as many as there are without it)")
       .value("runs", "N", "so many runs (without it at least 5, for a second)")
       .flag("json", "print one JSON object");

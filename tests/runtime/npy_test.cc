@@ -25,7 +25,7 @@ std::string npy(const std::string& header, const std::string& data, int version 
 template <typename T>
 std::string bytes_of(const std::vector<T>& values) {
   std::string bytes(values.size() * sizeof(T), '\0');
-  std::memcpy(bytes.data(), values.data(), bytes.size());
+  if (!bytes.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
   return bytes;
 }
 
