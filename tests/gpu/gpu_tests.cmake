@@ -36,3 +36,17 @@ endif()
 # Run by hand: tests/gpu/run.sh.
 add_executable(gpu_timing gpu/gpu_timing.cc)
 target_link_libraries(gpu_timing PRIVATE rasp_runtime)
+
+# The host of cuda against a driver that is none: one library, under both of the names that it opens.
+set(fake_folder ${CMAKE_CURRENT_BINARY_DIR}/fake)
+add_library(fake_cuda MODULE gpu/fake_cuda.cc)
+set_target_properties(fake_cuda PROPERTIES PREFIX "" SUFFIX "" OUTPUT_NAME libcuda.so.1
+  LIBRARY_OUTPUT_DIRECTORY ${fake_folder})
+add_custom_command(TARGET fake_cuda POST_BUILD
+  COMMAND ${CMAKE_COMMAND} -E create_symlink libcuda.so.1 ${fake_folder}/libnvrtc.so)
+add_executable(test_cuda_host gpu/cuda_host_test.cc)
+target_link_libraries(test_cuda_host PRIVATE rasp_runtime GTest::gtest_main)
+add_dependencies(test_cuda_host fake_cuda)
+add_test(NAME gpu.cuda_host COMMAND test_cuda_host)
+set_tests_properties(gpu.cuda_host PROPERTIES ENVIRONMENT
+  "LD_LIBRARY_PATH=${fake_folder}")

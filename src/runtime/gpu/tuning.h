@@ -42,7 +42,7 @@ struct Trial {
   bool causal = false;
 };
 // Seconds of one forward of dot products by `tile` on data that is on the device already: the
-// better of two after a first, or the first where that took long. The device's mutex is held.
+// better of two, after one that does not count. The device's mutex is held.
 [[nodiscard]] Result<double> time_attention(Workshop& workshop, const Trial& trial,
                                             const Tile& tile, const Widths& widths, bool doubles);
 
