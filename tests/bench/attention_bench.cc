@@ -1,147 +1,186 @@
-// Attention in float32: GFLOP/s as 4 n^2 d a head (half for causal), beside the machine's peak as a
-// loop of independent multiply-adds reaches it.
+// Attention: GFLOP/s as 4 d a score (half of n^2 scores for causal) and the share of what the
+// machine's multiply-adds reach in a loop of their own, measured before each benchmark; decoding,
+// as the share of what one core reads of memory; equal keys, as times the speed without.
 #include <benchmark/benchmark.h>
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
 
-#include <random>
-#include <vector>
+#include <cmath>
 
+#include "machine.h"
 #include "runtime/attention.h"
 #include "runtime/kv_cache.h"
+#include "runtime/multi_head.h"
 
 namespace {
 
 using namespace rasp::runtime;
-
-std::vector<float> random_numbers(std::size_t count) {
-  std::mt19937 engine(1);
-  std::normal_distribution<float> normal(0, 1);
-  std::vector<float> numbers(count);
-  for (float& number : numbers) number = normal(engine);
-  return numbers;
-}
+using rasp::bench::random_floats;
 
 struct Sizes {
-  std::size_t heads, length, dim;
+  std::size_t heads, length, dim, threads;
 };
 
-void run(benchmark::State& state, const Sizes& s, const AttentionSpec& spec, std::size_t threads,
-         double scores) {
-  const auto q = random_numbers(s.heads * s.length * s.dim);
-  const auto k = random_numbers(s.heads * s.length * s.dim);
-  const auto v = random_numbers(s.heads * s.length * s.dim);
-  std::vector<float> out(q.size());
-  const auto view = [&](const float* data) { return packed(data, 1, s.heads, s.length, s.dim); };
-  Attention attention(threads);
+Sizes sizes_of(const benchmark::State& state) {
+  const auto size = [&](std::size_t at) { return static_cast<std::size_t>(state.range(at)); };
+  return {size(0), size(1), size(2), size(3)};
+}
+
+template <typename T>
+struct Tensors {
+  explicit Tensors(const Sizes& s) : sizes(s) {
+    const auto numbers = random_floats(s.heads * s.length * s.dim);
+    for (std::vector<T>* tensor : {&q, &k, &v, &out})
+      for (const float number : numbers) tensor->push_back(static_cast<T>(number));
+  }
+  [[nodiscard]] View<const T> view(const std::vector<T>& tensor) const {
+    return packed(tensor.data(), 1, sizes.heads, sizes.length, sizes.dim);
+  }
+  [[nodiscard]] bool run(Attention& attention, const AttentionSpec& spec) {
+    const View<T> to = packed(out.data(), 1, sizes.heads, sizes.length, sizes.dim);
+    return attention(view(q), view(k), view(v), spec, to).has_value();
+  }
+  Sizes sizes;
+  std::vector<T> q, k, v, out;
+};
+
+// `work`: of one head, in units of 4 d operations.
+template <typename T>
+void run(benchmark::State& state, const AttentionSpec& spec, double work) {
+  const Sizes s = sizes_of(state);
+  const double peak = rasp::bench::peak_gflops() * (std::is_same_v<T, double> ? 0.5 : 1) *
+                      static_cast<double>(s.threads);
+  Tensors<T> tensors(s);
+  Attention attention(s.threads);
   for (auto _ : state) {
-    const auto status = attention(view(q.data()), view(k.data()), view(v.data()), spec,
-                                  packed(out.data(), 1, s.heads, s.length, s.dim));
-    if (!status) state.SkipWithError(status.error().message.c_str());
+    if (!tensors.run(attention, spec)) return state.SkipWithError("attention failed");
     benchmark::ClobberMemory();
   }
-  state.counters["GFLOP/s"] =
-      benchmark::Counter(4e-9 * scores * static_cast<double>(s.dim * s.heads),
-                         benchmark::Counter::kIsIterationInvariantRate);
+  const double gflop = 4e-9 * work * static_cast<double>(s.dim * s.heads);
+  const auto rate = benchmark::Counter::kIsIterationInvariantRate;
+  state.counters["GFLOP/s"] = benchmark::Counter(gflop, rate);
+  if (peak > 0) state.counters["of_peak"] = benchmark::Counter(gflop / peak, rate);
 }
 
-Sizes sizes_of(const benchmark::State& state) {
-  return {static_cast<std::size_t>(state.range(0)), static_cast<std::size_t>(state.range(1)),
-          static_cast<std::size_t>(state.range(2))};
-}
+double length_of(const benchmark::State& state) { return static_cast<double>(state.range(1)); }
 
-void full(benchmark::State& state) {
-  const Sizes s = sizes_of(state);
-  const auto n = static_cast<double>(s.length);
-  run(state, s, {}, static_cast<std::size_t>(state.range(3)), n * n);
-}
+void full(benchmark::State& state) { run<float>(state, {}, std::pow(length_of(state), 2)); }
+void full_f64(benchmark::State& state) { run<double>(state, {}, std::pow(length_of(state), 2)); }
+void full_bf16(benchmark::State& state) { run<BFloat16>(state, {}, std::pow(length_of(state), 2)); }
 
 void causal(benchmark::State& state) {
-  const Sizes s = sizes_of(state);
-  const auto n = static_cast<double>(s.length);
   AttentionSpec spec;
   spec.causal = true;
-  run(state, s, spec, static_cast<std::size_t>(state.range(3)), n * (n + 1) / 2);
+  const double n = length_of(state);
+  run<float>(state, spec, n * (n + 1) / 2);
 }
 
 void window_256(benchmark::State& state) {
-  const Sizes s = sizes_of(state);
-  const auto n = static_cast<double>(s.length);
   AttentionSpec spec;
   spec.causal = true;
   spec.set_window(256);
-  run(state, s, spec, static_cast<std::size_t>(state.range(3)), n * 256);
+  run<float>(state, spec, length_of(state) * 256 - 256.0 * 255 / 2);
 }
 
 void linear_causal(benchmark::State& state) {
-  const Sizes s = sizes_of(state);
   AttentionSpec spec;
   spec.normaliser = Normaliser::kLinear;
   spec.causal = true;
-  run(state, s, spec, static_cast<std::size_t>(state.range(3)),
-      static_cast<double>(s.length * s.dim));
+  run<float>(state, spec, length_of(state) * static_cast<double>(state.range(2)));
 }
 
-// The peak to compare with: twelve independent chains of fused multiply-adds in registers.
-#if defined(__x86_64__)
-__attribute__((target("avx512f"))) float multiply_add(float start, std::size_t rounds) {
-  constexpr std::size_t kChains = 12;
-  __m512 sums[kChains];
-  for (__m512& sum : sums) sum = _mm512_set1_ps(start);
-  const __m512 factor = _mm512_set1_ps(0.5f);
-  for (std::size_t i = 0; i < rounds; ++i)
-    for (__m512& sum : sums) sum = _mm512_fmadd_ps(sum, factor, factor);
-  __m512 total = _mm512_setzero_ps();
-  for (const __m512& sum : sums) total = _mm512_add_ps(total, sum);
-  return _mm512_cvtss_f32(total);
-}
-
-void peak(benchmark::State& state) {
-  if (!__builtin_cpu_supports("avx512f")) return state.SkipWithError("needs AVX-512");
-  constexpr std::size_t kRounds = 100'000;
-  float start = 0.25f;
+// The first key of each of `distinct` stands for all that repeat it; values are small integers.
+void equal_keys(benchmark::State& state) {
+  const Sizes s = sizes_of(state);
+  const auto distinct = static_cast<std::size_t>(state.range(4));
+  Tensors<float> tensors(s);
+  for (std::size_t h = 0; h < s.heads; ++h)
+    for (std::size_t j = distinct; j < s.length; ++j)
+      std::copy_n(tensors.k.data() + (h * s.length + j * 7 % distinct) * s.dim, s.dim,
+                  tensors.k.data() + (h * s.length + j) * s.dim);
+  for (float& value : tensors.v) value = std::nearbyint(4 * value);
+  Attention attention(s.threads);
+  AttentionSpec plain;
+  plain.equal_keys = false;
+  const double start = rasp::bench::seconds_now();
+  if (!tensors.run(attention, plain)) return state.SkipWithError("attention failed");
+  const double dense = rasp::bench::seconds_now() - start;
   for (auto _ : state) {
-    benchmark::DoNotOptimize(start);
-    benchmark::DoNotOptimize(multiply_add(start, kRounds));
+    if (!tensors.run(attention, {})) return state.SkipWithError("attention failed");
+    benchmark::ClobberMemory();
   }
-  state.counters["GFLOP/s"] = benchmark::Counter(12 * 16 * 2 * 1e-9 * kRounds,
-                                                 benchmark::Counter::kIsIterationInvariantRate);
+  state.counters["times_faster"] =
+      benchmark::Counter(dense, benchmark::Counter::kIsIterationInvariantRate);
 }
-BENCHMARK(peak);
-#endif
 
-// One step after `kept` positions: bytes of keys and values read a second.
-void decode(benchmark::State& state) {
+// One step with `kept` positions: bytes of keys and values read a second.
+void decode_with(benchmark::State& state, Storage storage) {
   const auto kept = static_cast<std::size_t>(state.range(0));
-  const AttentionShape shape{1, 8, 8, 1, 1, 64, 64};
   AttentionSpec spec;
   spec.set_window(kept);
-  auto cache = KvCache<float>::create(shape, spec);
-  const auto x = random_numbers(8 * 64);
+  auto cache = KvCache<float>::create({1, 8, 8, 1, 1, 64, 64}, spec, storage);
+  const auto x = random_floats(8 * 64);
   std::vector<float> out(8 * 64);
   const View<const float> row = packed(x.data(), 1, 8, 1, 64);
-  const auto step = [&] { return cache->step(row, row, row, packed(out.data(), 1, 8, 1, 64)); };
+  const auto step = [&] {
+    return cache->step(row, row, row, packed(out.data(), 1, 8, 1, 64)).has_value();
+  };
   for (std::size_t i = 0; i < kept; ++i)
     if (!step()) return state.SkipWithError("step failed");
+  const auto bytes = static_cast<double>(cache->bytes());
+  const double speed = rasp::bench::read_speed(cache->bytes() / sizeof(float));
   for (auto _ : state) {
     if (!step()) return state.SkipWithError("step failed");
     benchmark::ClobberMemory();
   }
-  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(cache->bytes()));
+  const auto rate = benchmark::Counter::kIsIterationInvariantRate;
+  state.counters["GB/s"] = benchmark::Counter(1e-9 * bytes, rate);
+  state.counters["of_read_speed"] = benchmark::Counter(bytes / speed, rate);
 }
-BENCHMARK(decode)->Arg(1024)->Arg(16384);
+void decode(benchmark::State& state) { decode_with(state, Storage::kAsComputed); }
+void decode_bf16(benchmark::State& state) { decode_with(state, Storage::kBFloat16); }
+
+// Self-attention of width heads * dim with its four projections.
+void projections(benchmark::State& state) {
+  const Sizes s = sizes_of(state);
+  const double peak = rasp::bench::peak_gflops();
+  const auto width = static_cast<Eigen::Index>(s.heads * s.dim);
+  const RowMatrix<float> x = RowMatrix<float>::Random(static_cast<Eigen::Index>(s.length), width);
+  const RowMatrix<float> w = RowMatrix<float>::Random(width, width) / std::sqrt(float(width));
+  const MultiHeadWeights<float> weights{s.heads, s.heads, w, w, w, w};
+  Attention attention(s.threads);
+  for (auto _ : state) benchmark::DoNotOptimize(multi_head(attention, x, x, weights, {}));
+  const auto n = static_cast<double>(s.length), d = static_cast<double>(width);
+  const double gflop = 1e-9 * (8 * n * d * d + 4 * n * n * d);
+  const auto rate = benchmark::Counter::kIsIterationInvariantRate;
+  state.counters["GFLOP/s"] = benchmark::Counter(gflop, rate);
+  if (peak > 0) state.counters["of_peak"] = benchmark::Counter(gflop / peak, rate);
+}
+
+const std::vector<std::string> kNames = {"heads", "n", "d", "threads"};
 
 void shapes(benchmark::internal::Benchmark* bench) {
-  bench->ArgNames({"heads", "n", "d", "threads"})->UseRealTime();
-  for (const std::int64_t n : {512, 1024, 2048})
-    for (const std::int64_t d : {64, 128}) bench->Args({8, n, d, 1});
-  bench->Args({8, 2048, 64, 2});
+  bench->ArgNames(kNames)->UseRealTime();
+  for (const std::int64_t threads : {1, 2})
+    for (const std::int64_t n : {512, 1024, 2048, 4096, 8192})
+      for (const std::int64_t d : {64, 128}) bench->Args({8, n, d, threads});
+}
+void lengths(benchmark::internal::Benchmark* bench) {
+  bench->ArgNames(kNames)->UseRealTime();
+  for (const std::int64_t n : {2048, 4096, 8192, 16384}) bench->Args({8, n, 64, 1});
 }
 BENCHMARK(full)->Apply(shapes);
 BENCHMARK(causal)->Apply(shapes);
-BENCHMARK(window_256)->ArgNames({"heads", "n", "d", "threads"})->Args({8, 4096, 64, 1});
-BENCHMARK(linear_causal)->ArgNames({"heads", "n", "d", "threads"})->Args({8, 4096, 64, 1});
+BENCHMARK(window_256)->Apply(lengths);
+BENCHMARK(linear_causal)->Apply(lengths);
+BENCHMARK(full_f64)->ArgNames(kNames)->Args({8, 1024, 64, 1})->UseRealTime();
+BENCHMARK(full_bf16)->ArgNames(kNames)->Args({8, 1024, 64, 1})->UseRealTime();
+BENCHMARK(equal_keys)
+    ->ArgNames({"heads", "n", "d", "threads", "distinct"})
+    ->Args({8, 4096, 64, 1, 32})
+    ->Args({1, 16384, 64, 2, 32})
+    ->UseRealTime();
+BENCHMARK(decode)->ArgName("kept")->Arg(1024)->Arg(16384)->UseRealTime();
+BENCHMARK(decode_bf16)->ArgName("kept")->Arg(1024)->Arg(16384)->UseRealTime();
+BENCHMARK(projections)->ArgNames(kNames)->Args({8, 512, 64, 1})->Args({8, 2048, 64, 1});
 
 }  // namespace
 

@@ -1,72 +1,116 @@
-// Whole models through the cpu backend: sequences a second of a histogram, built here as the
-// compiler builds it (one head whose weight on BOS is 1 / (1 + count), decoded by tangents).
+// Whole compiled models through the cpu backend: sequences a second; and the histogram of a long
+// sequence beside what the matrix of scores alone would take.
 #include <benchmark/benchmark.h>
 
+#include <cmath>
+#include <string>
+
+#include "../support/compiled.h"
+#include "machine.h"
 #include "runtime/backend.h"
 
 namespace {
 
 using namespace rasp;
-using model::Matrix;
+using Batch = std::vector<std::vector<runtime::TokenId>>;
 
-model::Model histogram(Eigen::Index tokens, Eigen::Index length) {
-  const Eigen::Index bos = tokens;       // flag
-  const Eigen::Index result = bos + 1;   // 1 / (1 + count)
-  const Eigen::Index flag = result + 1;  // is a token
-  model::Model model;
-  model.max_length = static_cast<std::uint32_t>(length);
-  model.d_model = static_cast<std::uint32_t>(flag + 1);
-  const auto width = static_cast<Eigen::Index>(model.d_model);
-  for (Eigen::Index t = 0; t < tokens; ++t) model.vocabulary.push_back(value::make_int(t));
-  model.token_embedding = Matrix::Zero(tokens + 1, width);
-  for (Eigen::Index t = 0; t <= tokens; ++t) model.token_embedding(t, t) = 1;
-  for (Eigen::Index t = 0; t < tokens; ++t) model.token_embedding(t, flag) = 1;
-  model.position_embedding = Matrix::Zero(length + 1, width);
-  model::Head head;
-  head.wq = Matrix::Zero(width, tokens + 1);
-  head.wk = Matrix::Zero(width, tokens + 1);
-  for (Eigen::Index t = 0; t < tokens; ++t) head.wq(t, t) = head.wk(t, t) = 1;
-  head.wq(flag, tokens) = 1;
-  head.wq *= 256;
-  head.wk(bos, tokens) = 1;
-  head.wv = Matrix::Zero(width, 1);
-  head.wv(bos, 0) = 1;
-  head.wo = Matrix::Zero(1, width);
-  head.wo(0, result) = 1;
-  model.layers.emplace_back().heads.push_back(head);
-  model.layers[0].mlp = {Matrix::Zero(width, 0), model::Vector::Zero(0), Matrix::Zero(0, width)};
-  model.unembedding = Matrix::Zero(width, length);
-  for (Eigen::Index count = 1; count <= length; ++count) {
-    const auto m = static_cast<double>(count + 1);
-    model.unembedding(flag, count - 1) = 2 * m;
-    model.unembedding(result, count - 1) = -m * m;
-    model.decoder.values.push_back(value::make_int(count));
-  }
-  return model;
+struct Program {
+  const char* text;
+  const char* vocabulary;
+};
+constexpr Program kHistogram{"ans = selector_width(select(tokens, tokens, ==));", "abcd"};
+constexpr Program kTwoTokens{kHistogram.text, "ab"};
+constexpr Program kReverse{"ans = aggregate(select(indices, length - indices - 1, ==), tokens);",
+                           "abcd"};
+constexpr Program kSort{
+    "smaller = select(tokens, tokens, <) or (select(tokens, tokens, ==) and select(indices, "
+    "indices, <)); ans = aggregate(select(selector_width(smaller), indices, ==), tokens);",
+    "abcd"};
+constexpr Program kDyck{
+    "before = select(indices, indices, <=); opened = (indices + 1) * aggregate(before, "
+    "indicator(tokens == \"(\")); closed = (indices + 1) * aggregate(before, indicator(tokens == "
+    "\")\")); balance = opened - closed; negative = has_focus(select(balance, 0, <) and before); "
+    "ans = \"F\" if negative else (\"T\" if balance == 0 else \"P\");",
+    "()"};
+
+model::Model compiled(const Program& program, std::int64_t length, model::Dtype dtype) {
+  const test::Source source(program.text, "ans");
+  compiler::Options options;
+  options.vocabulary = value::characters(program.vocabulary);
+  options.max_length = static_cast<std::uint32_t>(length);
+  options.dtype = dtype;
+  auto result = source.compile(options);
+  return result ? std::move(result->model) : model::Model{};
 }
 
-void histogram_batch(benchmark::State& state) {
-  const model::Model model = histogram(4, state.range(0));
-  const auto executable =
-      runtime::make_cpu_backend(static_cast<std::size_t>(state.range(1)))->load(model).value();
-  std::vector<std::vector<runtime::TokenId>> batch(static_cast<std::size_t>(state.range(2)));
+Batch random_batch(const model::Model& model, std::size_t sequences) {
+  Batch batch(sequences);
   std::uint32_t seed = 1;
   for (auto& tokens : batch) {
     tokens.resize(model.max_length);
-    for (auto& token : tokens) token = (seed = seed * 1664525u + 1013904223u) >> 30;
+    for (auto& token : tokens) {
+      seed = seed * 1664525u + 1013904223u;
+      token = (seed >> 16) % static_cast<std::uint32_t>(model.vocabulary.size());
+    }
   }
+  return batch;
+}
+
+// length, threads, sequences
+void whole_model(benchmark::State& state, const Program& program) {
+  const model::Model model = compiled(program, state.range(0), model::Dtype::kF32);
+  if (model.max_length == 0) return state.SkipWithError("does not compile");
+  const auto backend = runtime::make_cpu_backend(static_cast<std::size_t>(state.range(1)));
+  const auto executable = backend->load(model).value();
+  const Batch batch = random_batch(model, static_cast<std::size_t>(state.range(2)));
   for (auto _ : state) benchmark::DoNotOptimize(executable->run(batch));
   state.counters["sequences"] = benchmark::Counter(static_cast<double>(batch.size()),
                                                    benchmark::Counter::kIsIterationInvariantRate);
 }
-BENCHMARK(histogram_batch)
-    ->ArgNames({"length", "threads", "batch"})
-    ->Args({8, 1, 4096})
-    ->Args({8, 2, 4096})
-    ->Args({64, 1, 64})
-    ->Args({4095, 1, 1})
-    ->Args({4095, 2, 1})
-    ->UseRealTime();
+
+void shapes(benchmark::internal::Benchmark* bench) {
+  bench->ArgNames({"length", "threads", "batch"})->UseRealTime();
+  for (const std::int64_t threads : {1, 2})
+    bench->Args({8, threads, 4096})->Args({64, threads, 64});
+}
+BENCHMARK_CAPTURE(whole_model, histogram, kHistogram)->Apply(shapes);
+BENCHMARK_CAPTURE(whole_model, reverse, kReverse)->Apply(shapes);
+BENCHMARK_CAPTURE(whole_model, sort, kSort)->Apply(shapes);
+BENCHMARK_CAPTURE(whole_model, dyck, kDyck)->Apply(shapes);
+
+// The scores of n queries and n keys, block by block, so that no memory is asked for: what dense
+// attention does before any power or sum.
+double seconds_of_scores(const model::Model& model) {
+  const Eigen::Index n = model.max_length + 1;
+  const Eigen::Index d = model.layers[0].heads[0].wk.cols();
+  constexpr Eigen::Index kRows = 64;
+  const model::Matrix q = model::Matrix::Random(n, d), k = model::Matrix::Random(d, n);
+  model::Matrix scores(kRows, n);
+  double best = 1e9;
+  for (int i = 0; i < 10; ++i) {
+    const double start = bench::seconds_now();
+    for (Eigen::Index row = 0; row + kRows <= n; row += kRows) {
+      scores.noalias() = q.middleRows(row, kRows) * k;
+      benchmark::DoNotOptimize(scores.data());
+    }
+    best = std::min(best, bench::seconds_now() - start);
+  }
+  return best;
+}
+
+void long_histogram(benchmark::State& state) {
+  const model::Model model = compiled(kTwoTokens, state.range(0), model::Dtype::kF64);
+  if (model.max_length == 0) return state.SkipWithError("does not compile");
+  const auto backend = runtime::make_cpu_backend(1);
+  const auto executable = backend->load(model).value();
+  const Batch batch = random_batch(model, 1);
+  const double scores = seconds_of_scores(model);
+  for (auto _ : state) benchmark::DoNotOptimize(executable->run(batch));
+  state.counters["scores_ms"] = 1e3 * scores;
+  state.counters["times_faster"] =
+      benchmark::Counter(scores, benchmark::Counter::kIsIterationInvariantRate);
+}
+BENCHMARK(long_histogram)->ArgName("length")->Arg(4095)->Arg(4096)->UseRealTime();
 
 }  // namespace
 

@@ -170,7 +170,10 @@ class RandomAttention {
   void choose_score(AttentionCase<T>& made) {
     made.spec.score = static_cast<Score>(size(0, 2));
     if (made.spec.score == Score::kDot && chance(0.3)) made.spec.scale = 0.5 * normal();
-    if (made.spec.score == Score::kGaussian) made.spec.sigma = 2 + std::abs(normal());
+    // Distances grow with d, and the rounding of scores with the scores: sigma keeps them ordinary.
+    if (made.spec.score == Score::kGaussian)
+      made.spec.sigma = (2 + std::abs(normal())) *
+                        std::max(1.0, std::sqrt(static_cast<double>(made.shape.d) / 16));
     if (made.spec.score != Score::kAdditive) return;
     runtime::AdditiveWeights& weights = made.spec.additive;
     weights.hidden = size(1, 20);
