@@ -166,12 +166,13 @@ TEST_P(Devices, EqualKeysAreFound) {
     for (std::size_t s = 0; s < sequences.size(); s += 2)
       for (int h = 0; h < kHeads; ++h) {
         const int base = sequences[s], rows = sequences[s + 1];
+        const ModelHead& head = heads[static_cast<std::size_t>(h)];
         std::map<std::pair<float, float>, int> kinds;  // +0 and -0 are one key of the map
         std::vector<int> first, count;
         std::vector<std::array<float, kValue>> sum;
         for (int row = 0; row < rows; ++row) {
-          const float* key = projected.data() + (base + row) * kWidth + heads[h].k;
-          const float* value = projected.data() + (base + row) * kWidth + heads[h].v;
+          const float* key = projected.data() + (base + row) * kWidth + head.k;
+          const float* value = projected.data() + (base + row) * kWidth + head.v;
           const auto [kind, fresh] =
               kinds.try_emplace({key[0], key[1]}, static_cast<int>(first.size()));
           if (fresh) {
@@ -193,7 +194,7 @@ TEST_P(Devices, EqualKeysAreFound) {
           EXPECT_EQ(got_counts[at], static_cast<float>(count[kind]));
           for (std::size_t e = 0; e < kValue; ++e)
             EXPECT_EQ(got_sums[(static_cast<std::size_t>(base) + kind) * kWidth +
-                               static_cast<std::size_t>(heads[h].v) + e],
+                               static_cast<std::size_t>(head.v) + e],
                       sum[kind][e]);
         }
       }
