@@ -164,6 +164,34 @@ TEST_P(BackendModels, WholeNumbersGiveTheBitsOfTheCpu) {
   EXPECT_GT(compared, 20u);
 }
 
+// Row by row comes what a whole pass gives, to the bit.
+TEST_P(BackendModels, GenerationGivesTheRowsOfAPass) {
+  RandomModel random(18);
+  RandomModelOptions options;
+  options.max_length = 150;
+  std::size_t compared = 0;
+  for (int round = 0; round < 16; ++round) {
+    const Model model = random(options);
+    if (!runs(model)) continue;
+    const auto executable = load(model);
+    auto generation = executable->start();
+    ASSERT_EQ(generation.has_value(), model.causal);
+    if (!generation) continue;
+    const Tokens tokens = random_tokens(model, random, 100);
+    const Matrix whole = executable->run(std::span(&tokens, 1)).value().at(0);
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      const auto y = (*generation)->step(tokens[i]);
+      ASSERT_TRUE(y.has_value()) << y.error().message;
+      ASSERT_TRUE(same_bits(*y, whole.row(static_cast<Eigen::Index>(i)))) << i;
+      ++compared;
+    }
+    EXPECT_EQ((*generation)->length(), tokens.size());
+    EXPECT_FALSE((*generation)->step(99).has_value());
+    EXPECT_EQ((*generation)->length(), tokens.size());
+  }
+  EXPECT_GT(compared, 100u);
+}
+
 TEST_P(BackendModels, WhatIsWrongWithABatchIsSaid) {
   RandomModel random(16);
   Model model = random();

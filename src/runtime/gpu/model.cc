@@ -8,14 +8,12 @@
 #include "runtime/codec.h"
 #include "runtime/gpu/kernel_sources.h"
 #include "runtime/gpu/model_weights.h"
+#include "runtime/gpu/stages.h"
 
 namespace rasp::runtime::gpu {
 namespace {
 
-// As in model.cl and equal_keys.cl.
-constexpr std::size_t kItems = 128;
-constexpr std::size_t kTileRows = 32, kTileColumns = 32;
-constexpr std::size_t kQueries = 16, kKeys = 32, kNumbers = 32;
+constexpr std::size_t kKeyItems = 128;  // KEY_ITEMS of equal_keys.cl
 // From so many rows on it is looked whether a sequence has few different keys.
 constexpr std::size_t kEqualKeysFrom = 128;
 
@@ -45,6 +43,10 @@ class DeviceModel final : public Executable {
   Result<std::vector<model::Matrix>> run(
       std::span<const std::vector<TokenId>> batch) const override;
   Result<Trace> trace(std::span<const TokenId> tokens) const override;
+  Result<std::unique_ptr<Generation>> start() const override {
+    if (!stages_.causal()) return Executable::start();
+    return start_generation<T>(workshop_, weights_, stages_, vocabulary_, max_length_);
+  }
 
  private:
   [[nodiscard]] Device& device() const { return *workshop_->device; }
@@ -53,15 +55,9 @@ class DeviceModel final : public Executable {
   void add(std::span<const TokenId> tokens, Rows& rows) const;
 
   Result<void> prepare(const Rows& rows) const;
-  Result<void> embed(const Rows& rows) const;
   Result<void> run_layer(std::size_t l, const Rows& rows) const;
   Result<void> attend(const LayerWeights& layer, const Rows& rows) const;
   Result<void> unembed(const Rows& rows) const;
-  Result<void> project(const Buffer& x, std::size_t x_stride, const Buffer& w, const Buffer& b,
-                       const Buffer& ends, const Buffer& y, std::size_t inputs, std::size_t outputs,
-                       int mode, std::size_t rows) const;
-  Result<void> launch(const char* file, const char* kernel, const Groups& groups,
-                      std::size_t local_numbers, std::span<const Argument> arguments) const;
   Result<void> collect(const Rows& rows, std::span<const std::vector<TokenId>> batch,
                        std::vector<model::Matrix>& outputs) const;
   Result<model::Matrix> fetch(const Buffer& from, std::size_t rows, std::size_t stride,
@@ -71,8 +67,7 @@ class DeviceModel final : public Executable {
   ModelWeights weights_;
   std::size_t vocabulary_, max_length_, d_model_;
   std::vector<std::size_t> d_mlp_;  // as the model has them
-  bool causal_;
-  T scale_;
+  Stages<T> stages_;
   std::size_t most_rows_;
   std::size_t width_ = 0, mixed_ = 0, mlp_ = 0, heads_ = 0;  // the largest of a layer
   mutable Workspace work_;
@@ -86,8 +81,7 @@ DeviceModel<T>::DeviceModel(std::shared_ptr<Workshop> workshop, const model::Mod
       vocabulary_(model.vocabulary.size()),
       max_length_(model.max_length),
       d_model_(model.d_model),
-      causal_(model.causal),
-      scale_(static_cast<T>(model.attention_scale)),
+      stages_(*workshop_, model.causal, static_cast<T>(model.attention_scale)),
       most_rows_(most_rows) {
   for (const model::Layer& layer : model.layers)
     d_mlp_.push_back(static_cast<std::size_t>(layer.mlp.b_in.size()));
@@ -128,9 +122,9 @@ void DeviceModel<T>::add(std::span<const TokenId> tokens, Rows& rows) const {
   rows.ids.push_back(narrow(vocabulary_));  // BOS
   for (const TokenId id : tokens) rows.ids.push_back(narrow(id));
   for (std::size_t row = 0; row < count; ++row) rows.places.push_back(narrow(row));
-  for (std::size_t query = 0; query < count; query += kQueries)
+  for (std::size_t query = 0; query < count; query += kQueryRows)
     rows.blocks.insert(rows.blocks.end(), {narrow(base), narrow(count), narrow(query)});
-  if (!causal_ && count >= kEqualKeysFrom)
+  if (!stages_.causal() && count >= kEqualKeysFrom)
     rows.large.insert(rows.large.end(), {narrow(base), narrow(count)});
   ++rows.sequences;
 }
@@ -193,100 +187,53 @@ Result<void> DeviceModel<T>::prepare(const Rows& rows) const {
 }
 
 template <typename T>
-Result<void> DeviceModel<T>::launch(const char* file, const char* kernel, const Groups& groups,
-                                    std::size_t local_numbers,
-                                    std::span<const Argument> arguments) const {
-  RASP_TRY(Program * program,
-           workshop_->programs.get(kernel_source({file}, std::is_same_v<T, double>)));
-  return program->launch(kernel, groups, kItems, local_numbers * sizeof(T), arguments);
-}
-
-template <typename T>
-Result<void> DeviceModel<T>::project(const Buffer& x, std::size_t x_stride, const Buffer& w,
-                                     const Buffer& b, const Buffer& ends, const Buffer& y,
-                                     std::size_t inputs, std::size_t outputs, int mode,
-                                     std::size_t rows) const {
-  if (outputs == 0) return {};
-  const ProjectParams params{static_cast<int>(rows),    static_cast<int>(inputs),
-                             static_cast<int>(outputs), static_cast<int>(x_stride),
-                             static_cast<int>(outputs), mode};
-  const Argument arguments[] = {x, w, b, ends, y, params};
-  return launch("model.cl", "project",
-                {groups_of(rows, kTileRows), groups_of(outputs, kTileColumns)},
-                kTileInputs * (kTileRows + kTileColumns), arguments);
-}
-
-template <typename T>
-Result<void> DeviceModel<T>::embed(const Rows& rows) const {
-  const Argument arguments[] = {weights_.token_embedding,
-                                weights_.position_embedding,
-                                work_.ids,
-                                work_.places,
-                                work_.x,
-                                static_cast<int>(rows.count()),
-                                static_cast<int>(weights_.d_model)};
-  return launch("model.cl", "embed", {groups_of(rows.count() * weights_.d_model, kItems)}, 0,
-                arguments);
-}
-
-template <typename T>
 Result<void> DeviceModel<T>::attend(const LayerWeights& layer, const Rows& rows) const {
-  const auto width = static_cast<int>(layer.width);
-  const auto stride = static_cast<int>(heads_);
-  const bool group = !rows.large.empty();
-  if (group) {
+  KeyGroups groups;
+  groups.stride = heads_;
+  if (!rows.large.empty()) {
     // Up to here every whole number is one of T's, so sums of them are exact in any order.
     const T most = static_cast<T>(std::is_same_v<T, double> ? 0x1p53 : 0x1p24);
-    const Argument arguments[] = {work_.projected,  layer.head_list, work_.large,   work_.table,
-                                  work_.leaders,    work_.distinct,  work_.members, work_.counts,
-                                  work_.value_sums, width,           stride,        most};
-    RASP_CHECK_OK(launch("equal_keys.cl", "equal_keys", {rows.large.size() / 2, layer.head_count},
-                         kItems, arguments));
+    const Argument arguments[] = {work_.projected,
+                                  layer.head_list,
+                                  work_.large,
+                                  work_.table,
+                                  work_.leaders,
+                                  work_.distinct,
+                                  work_.members,
+                                  work_.counts,
+                                  work_.value_sums,
+                                  static_cast<int>(layer.width),
+                                  static_cast<int>(heads_),
+                                  most};
+    RASP_CHECK_OK(stages_.launch("equal_keys.cl", "equal_keys",
+                                 {rows.large.size() / 2, layer.head_count}, kKeyItems + 1,
+                                 arguments));
+    groups.distinct = &work_.distinct;
+    groups.members = &work_.members;
+    groups.counts = &work_.counts;
+    groups.value_sums = &work_.value_sums;
   }
-  const Buffer none;
-  const Argument arguments[] = {work_.projected,
-                                layer.head_list,
-                                work_.blocks,
-                                work_.mixed,
-                                group ? work_.distinct : none,
-                                group ? work_.members : none,
-                                group ? work_.counts : none,
-                                group ? work_.value_sums : none,
-                                width,
-                                static_cast<int>(layer.mixed_width),
-                                stride,
-                                causal_ ? 1 : 0,
-                                scale_};
-  const std::size_t local = (kQueries + kKeys) * (kNumbers + 1) + kQueries * (kKeys + 3);
-  return launch("model.cl", "attend_rows", {rows.blocks.size() / 3, layer.head_count}, local,
-                arguments);
+  return stages_.attend(layer, work_.projected, work_.blocks, rows.blocks.size() / 3, work_.mixed,
+                        groups);
 }
 
 template <typename T>
 Result<void> DeviceModel<T>::run_layer(std::size_t l, const Rows& rows) const {
   const LayerWeights& layer = weights_.layers[l];
-  const std::size_t count = rows.count();
   const std::size_t d = weights_.d_model;
-  const Buffer none;
   if (layer.head_count > 0) {
-    RASP_CHECK_OK(project(work_.x, d, layer.w_project, none, none, work_.projected, d, layer.width,
-                          0, count));
+    RASP_CHECK_OK(stages_.project(
+        {work_.x, d, 0, layer.w_project, d, layer.width, work_.projected, 0, rows.count(), 0}));
     RASP_CHECK_OK(attend(layer, rows));
-    RASP_CHECK_OK(project(work_.mixed, layer.mixed_width, layer.w_mix, none, layer.head_ends,
-                          work_.x, layer.mixed_width, d, 1, count));
   }
-  if (layer.d_mlp == 0) return {};
-  RASP_CHECK_OK(
-      project(work_.x, d, layer.w_in, layer.b_in, none, work_.hidden, d, layer.d_mlp, 2, count));
-  return project(work_.hidden, layer.d_mlp, layer.w_out, none, layer.mlp_ends, work_.x, layer.d_mlp,
-                 d, 1, count);
+  return stages_.advance(layer, work_.mixed, 0, work_.hidden, work_.x, d, rows.count());
 }
 
 template <typename T>
 Result<void> DeviceModel<T>::unembed(const Rows& rows) const {
-  const Buffer none;
-  return project(work_.x, weights_.d_model, weights_.unembedding, none, none, work_.y,
-                 weights_.d_model, weights_.d_out, 0, rows.count());
+  const std::size_t d = weights_.d_model;
+  return stages_.project(
+      {work_.x, d, 0, weights_.unembedding, d, weights_.d_out, work_.y, 0, rows.count(), 0});
 }
 
 // The first `columns` of rows of `stride` numbers.
@@ -330,7 +277,7 @@ Result<std::vector<model::Matrix>> DeviceModel<T>::run(
   Rows rows = take(batch, 0);
   while (rows.sequences > 0) {
     RASP_CHECK_OK(prepare(rows));
-    RASP_CHECK_OK(embed(rows));
+    RASP_CHECK_OK(stages_.embed(weights_, work_.ids, work_.places, work_.x, rows.count()));
     for (std::size_t l = 0; l < weights_.layers.size(); ++l) RASP_CHECK_OK(run_layer(l, rows));
     RASP_CHECK_OK(unembed(rows));
     // While the device works, the host lays out what comes next. The copies themselves are a few
@@ -350,7 +297,7 @@ Result<Trace> DeviceModel<T>::trace(std::span<const TokenId> tokens) const {
   add(tokens, rows);
   const std::size_t count = rows.count();
   RASP_CHECK_OK(prepare(rows));
-  RASP_CHECK_OK(embed(rows));
+  RASP_CHECK_OK(stages_.embed(weights_, work_.ids, work_.places, work_.x, rows.count()));
   Trace trace;
   RASP_TRY(const Buffer weights, device().allocate(count * count * sizeof(T)));
   const auto note_stream = [&]() -> Result<void> {
@@ -364,15 +311,12 @@ Result<Trace> DeviceModel<T>::trace(std::span<const TokenId> tokens) const {
     RASP_CHECK_OK(run_layer(l, rows));
     auto& heads = trace.attention.emplace_back();
     for (std::size_t h = 0; h < layer.head_count; ++h) {
-      const Argument arguments[] = {work_.projected,
-                                    layer.head_list,
-                                    weights,
-                                    static_cast<int>(h),
-                                    static_cast<int>(count),
-                                    static_cast<int>(layer.width),
-                                    causal_ ? 1 : 0,
-                                    scale_};
-      RASP_CHECK_OK(launch("model.cl", "attention_of", {groups_of(count, kItems)}, 0, arguments));
+      const Argument arguments[] = {
+          work_.projected,          layer.head_list,         weights,
+          static_cast<int>(h),      static_cast<int>(count), static_cast<int>(layer.width),
+          stages_.causal() ? 1 : 0, stages_.scale()};
+      RASP_CHECK_OK(stages_.launch("model.cl", "attention_of", {groups_of(count, kModelItems)}, 0,
+                                   arguments));
       RASP_TRY(model::Matrix matrix, fetch(weights, count, count, count));
       heads.push_back(std::move(matrix));
     }

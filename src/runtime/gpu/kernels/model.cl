@@ -31,6 +31,8 @@ KERNEL(MODEL_ITEMS)
 project(GLOBAL const REAL* x, GLOBAL const REAL* w, GLOBAL const REAL* b,
         GLOBAL const int* segment_ends, GLOBAL REAL* y, const ProjectParams p LOCAL_PARAM) {
   LOCAL_DECLARE
+  x += (INDEX)p.x_row * p.x_stride;
+  y += (INDEX)p.y_row * p.y_stride;
   LOCAL REAL* x_tile = local_memory;                          // [TILE_ROWS, TILE_INPUTS]
   LOCAL REAL* w_tile = x_tile + TILE_ROWS * TILE_INPUTS;      // [TILE_INPUTS, TILE_COLUMNS]
   const int first = (int)GROUP(0) * TILE_ROWS;
