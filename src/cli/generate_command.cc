@@ -123,6 +123,7 @@ int generate_command(const Arguments& arguments, Output& output) {
       .value("prompt", "INPUT", "what is continued: an input, as in rasp run")
       .value("tokens", "N", "so many tokens, at most")
       .flag("json", "print one JSON object");
+  add_backend_option(syntax);
   const auto parsed = syntax.parse(arguments);
   const Reporter reporter(output, parsed && parsed->has("json"));
   if (!parsed) return reporter.usage(parsed.error());
@@ -139,6 +140,8 @@ int generate_command(const Arguments& arguments, Output& output) {
   if (!count) return reporter.usage(count.error());
   const auto prompts = parse_inputs({parsed->get("prompt")});
   if (!prompts) return reporter.usage(prompts.error());
+  const auto backend = runtime::make_backend(parsed->get("backend", "cpu"), 1);
+  if (!backend) return reporter.usage(backend.error());
   const auto model = load_model(parsed->get("MODEL"), reporter);
   if (!model) return kUsage;
 
@@ -159,7 +162,7 @@ int generate_command(const Arguments& arguments, Output& output) {
                         "compile an s-op"));
   const auto tokens = runtime::encode(*model, prompt.tokens);
   if (!tokens) return failed(tokens.error());
-  const auto executable = runtime::make_cpu_backend(1)->load(*model);
+  const auto executable = (*backend)->load(*model);
   if (!executable) return failed(executable.error());
   const auto state = (*executable)->start();
   if (!state) return failed(state.error());
