@@ -4,15 +4,15 @@
 // end.
 #include "runtime/attention.h"
 
+#include <hwy/cache_control.h>
+
 #include <algorithm>
 #include <cstring>
 #include <limits>
 #include <type_traits>
 
-#include "runtime/cpu/aligned_buffer.h"
+#include "runtime/cpu/attention_buffers.h"
 #include "runtime/cpu/attention_kernels.h"
-#include "runtime/cpu/equal_keys.h"
-#include "runtime/cpu/linear_attention.h"
 #include "runtime/cpu/row_transform.h"
 #include "runtime/thread_pool.h"
 
@@ -25,28 +25,6 @@ std::size_t round_up(std::size_t value, std::size_t multiple) {
 
 template <typename T>
 constexpr T kMax = std::numeric_limits<T>::max();
-
-// What a thread needs for a block of queries.
-template <typename T>
-struct Scratch {
-  AlignedBuffer<T> q, scores, sums, tops, totals, row;
-  std::vector<KeyRange> ranges;
-  std::vector<std::uint8_t> poisoned, bad_query;
-  LinearState<T> linear;
-};
-
-template <typename T>
-struct Buffers {
-  AlignedBuffer<T> keys, values;
-  std::vector<std::uint8_t> bad;  // [batch, kv_heads, kv_len]: the key or its value is not finite
-  std::vector<T> panel_magnitude;
-  std::vector<std::uint8_t> head_has_bad;  // [batch, kv_heads]
-  std::vector<T> head_magnitude;           // largest entry of a packed key
-  std::vector<EqualKeys<T>> equal;         // [batch, kv_heads]
-  std::vector<T> additive_v;
-  std::vector<double> slopes;
-  std::vector<Scratch<T>> scratch;  // one a worker
-};
 
 // One call: references to what the caller gave and to the buffers.
 template <typename T>
@@ -90,6 +68,7 @@ class Call {
   void summarise_heads();
   void attend(std::size_t task, S& scratch);
   T pack_queries(std::size_t b, std::size_t h, std::size_t first, std::size_t rows, S& scratch);
+  void prefetch_queries(std::size_t b, std::size_t h, std::size_t first) const;
   [[nodiscard]] bool may_overflow(T q_magnitude, T k_magnitude) const;
   [[nodiscard]] ScoreEdits edits_for(std::size_t b, std::size_t h, std::size_t first,
                                      bool check) const;
@@ -309,6 +288,15 @@ T Call<T>::pack_queries(std::size_t b, std::size_t h, std::size_t first, std::si
   return magnitude(scratch.q.data(), rows * dk_);
 }
 
+// The next task's, most likely; they come while this one computes.
+template <typename T>
+void Call<T>::prefetch_queries(std::size_t b, std::size_t h, std::size_t first) const {
+  for (std::size_t r = first; r < first + kQueryBlock; ++r) {
+    const T* row = q_.row(b, h, r);
+    for (std::size_t c = 0; c < shape_.d; c += kValuePad<T>) hwy::Prefetch(row + c);
+  }
+}
+
 // Whether a sum of finite terms could leave the range of T.
 template <typename T>
 bool Call<T>::may_overflow(T q_magnitude, T k_magnitude) const {
@@ -354,6 +342,7 @@ void Call<T>::attend(std::size_t task, S& scratch) {
         equal.used() ? KeyRange{0, equal.size()} : visible_keys(spec_, shape_, b, first + r);
   std::fill(scratch.poisoned.begin(), scratch.poisoned.end(), std::uint8_t{0});
   const T q_magnitude = pack_queries(b, h, first, rows, scratch);
+  if (first >= kQueryBlock) prefetch_queries(b, h, first - kQueryBlock);
 
   AttentionBlock<T> block;
   block.score = spec_.score;

@@ -221,28 +221,38 @@ HWY_INLINE void mix_group(const AttentionBlock<T>& block, const T* fades, std::s
     mix_tile<kRows, 1>(block, fades, begin, end, values + c, sums + c);
 }
 
+// What a group of rows sees: any of them, and every one.
+struct GroupSpan {
+  std::size_t begin = ~std::size_t{0}, end = 0;
+  std::size_t all_begin = 0, all_end = ~std::size_t{0};
+};
+
+template <typename T>
+HWY_INLINE GroupSpan span_of(const AttentionBlock<T>& block, std::size_t row) {
+  GroupSpan span;
+  for (std::size_t r = row; r < std::min(row + kRowGroup, block.rows); ++r) {
+    const KeyRange range = block.ranges[r];
+    span.all_begin = std::max(span.all_begin, range.begin);
+    span.all_end = std::min(span.all_end, range.end);
+    if (range.begin >= range.end) continue;
+    span.begin = std::min(span.begin, range.begin);
+    span.end = std::max(span.end, range.end);
+  }
+  return span;
+}
+
 // kRows queries from `row` on against the key block that starts at `first`.
 template <std::size_t kRows, class Term, typename T>
-HWY_NOINLINE void attend_group(const AttentionBlock<T>& block, std::size_t row, std::size_t first) {
-  std::size_t begin = kKeyBlock<T>, end = 0;          // what any row sees of the block
-  std::size_t all_begin = 0, all_end = kKeyBlock<T>;  // what every row sees
-  for (std::size_t r = row; r < row + kRows; ++r) {
-    const KeyRange range = block.ranges[r];
-    const std::size_t from = std::clamp(range.begin, first, first + kKeyBlock<T>) - first;
-    const std::size_t to = std::clamp(range.end, first, first + kKeyBlock<T>) - first;
-    all_begin = std::max(all_begin, from);
-    all_end = std::min(all_end, to);
-    if (from >= to) continue;
-    begin = std::min(begin, from);
-    end = std::max(end, to);
-  }
-  if (begin >= end) return;
+HWY_NOINLINE void attend_group(const AttentionBlock<T>& block, const GroupSpan& span,
+                               std::size_t row, std::size_t first) {
+  const std::size_t begin = std::max(span.begin, first) - first;
+  const std::size_t end = std::min(span.end, first + kKeyBlock<T>) - first;
   const T* q = block.q + row * block.dk;
   score_group<kRows, Term>(block, q, first, begin, end);
   const std::size_t lanes = hn::Lanes(Tag<T>());
   const std::size_t low = begin / lanes * lanes;
   const std::size_t high = (end + lanes - 1) / lanes * lanes;
-  const bool ragged = all_begin > low || all_end < high;
+  const bool ragged = span.all_begin > first + low || span.all_end < first + high;
   T fades[kRows];
   for (std::size_t r = 0; r < kRows; ++r) {
     T* scores = block.scores + r * kKeyBlock<T>;
@@ -255,26 +265,29 @@ HWY_NOINLINE void attend_group(const AttentionBlock<T>& block, std::size_t row, 
 }
 
 template <class Term, typename T>
-HWY_INLINE void attend_groups(const AttentionBlock<T>& block, std::size_t first) {
+HWY_INLINE void attend_groups(const AttentionBlock<T>& block, const GroupSpan* spans,
+                              std::size_t first) {
   for (std::size_t row = 0; row < block.rows; row += kRowGroup) {
+    const GroupSpan& span = spans[row / kRowGroup];
+    if (span.begin >= first + kKeyBlock<T> || span.end <= first) continue;
     switch (std::min(kRowGroup, block.rows - row)) {
       case 1:
-        attend_group<1, Term>(block, row, first);
+        attend_group<1, Term>(block, span, row, first);
         break;
       case 2:
-        attend_group<2, Term>(block, row, first);
+        attend_group<2, Term>(block, span, row, first);
         break;
       case 3:
-        attend_group<3, Term>(block, row, first);
+        attend_group<3, Term>(block, span, row, first);
         break;
       case 4:
-        attend_group<4, Term>(block, row, first);
+        attend_group<4, Term>(block, span, row, first);
         break;
       case 5:
-        attend_group<5, Term>(block, row, first);
+        attend_group<5, Term>(block, span, row, first);
         break;
       default:
-        attend_group<6, Term>(block, row, first);
+        attend_group<6, Term>(block, span, row, first);
         break;
     }
   }
@@ -285,24 +298,25 @@ HWY_INLINE void attend(const AttentionBlock<T>& block) {
   std::fill(block.sums, block.sums + block.rows * block.d_v, T{0});
   std::fill(block.tops, block.tops + block.rows, -std::numeric_limits<T>::infinity());
   std::fill(block.totals, block.totals + block.rows * kValuePad<T>, T{0});
+  GroupSpan spans[kQueryBlock / kRowGroup];
   std::size_t begin = ~std::size_t{0}, end = 0;
-  for (std::size_t r = 0; r < block.rows; ++r) {
-    if (block.ranges[r].begin >= block.ranges[r].end) continue;
-    begin = std::min(begin, block.ranges[r].begin);
-    end = std::max(end, block.ranges[r].end);
+  for (std::size_t row = 0; row < block.rows; row += kRowGroup) {
+    const GroupSpan span = spans[row / kRowGroup] = span_of(block, row);
+    begin = std::min(begin, span.begin);
+    end = std::max(end, span.end);
   }
   if (begin >= end) return;
   for (std::size_t first = begin / kKeyBlock<T> * kKeyBlock<T>; first < end;
        first += kKeyBlock<T>) {
     switch (block.score) {
       case Score::kDot:
-        attend_groups<DotTerm>(block, first);
+        attend_groups<DotTerm>(block, spans, first);
         break;
       case Score::kGaussian:
-        attend_groups<GaussianTerm>(block, first);
+        attend_groups<GaussianTerm>(block, spans, first);
         break;
       case Score::kAdditive:
-        attend_groups<AdditiveTerm>(block, first);
+        attend_groups<AdditiveTerm>(block, spans, first);
         break;
     }
   }

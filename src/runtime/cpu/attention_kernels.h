@@ -17,7 +17,7 @@ inline constexpr std::size_t kPanel = 256 / sizeof(T);
 template <typename T>
 inline constexpr std::size_t kValuePad = 64 / sizeof(T);
 template <typename T>
-inline constexpr std::size_t kKeyBlock = 4 * kPanel<T>;
+inline constexpr std::size_t kKeyBlock = 2 * kPanel<T>;
 inline constexpr std::size_t kRowGroup = 6;  // queries that share the loads of keys and values
 inline constexpr std::size_t kQueryBlock = 8 * kRowGroup;
 

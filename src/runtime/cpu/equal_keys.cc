@@ -12,8 +12,10 @@ namespace {
 // Fewer keys are read as they are; so are keys that are not at least so many a group.
 constexpr std::size_t kKeysWorthGrouping = 256;
 constexpr std::size_t kKeysAGroup = 4;
-// So many keys, evenly spaced, are looked at first: when all differ, the rest is not.
+// So many keys, evenly spaced, are looked at first, by so many columns: when all differ, the rest
+// is not.
 constexpr std::size_t kSample = 64;
+constexpr std::size_t kSampleColumns = 8;
 
 }  // namespace
 
@@ -30,7 +32,8 @@ void EqualKeys<T>::find(const View<const T>& k, const View<const T>& v, std::siz
   const T* keys = k.row(b, h, 0);
   const auto stride = static_cast<std::size_t>(k.row_stride);
   const std::size_t every = length / kSample;
-  if (!sample_.group(keys, kSample, k.dim, every * stride, kSample - 1)) return;
+  if (!sample_.group(keys, kSample, std::min(k.dim, kSampleColumns), every * stride, kSample - 1))
+    return;
   if (!groups_.group(keys, length, k.dim, stride, length / kKeysAGroup)) return;
   for (std::size_t g = 0; g < groups_.size(); ++g)
     if (!(magnitude(k.row(b, h, groups_.first(g)), k.dim) <= std::numeric_limits<T>::max())) return;
