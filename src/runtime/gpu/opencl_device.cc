@@ -189,7 +189,8 @@ class ClDevice final : public Device {
           ErrorKind::kInput, {},
           info_.name + " does not divide float32 correctly rounded, which exact models need",
           "use --backend cpu");
-    const std::string text = full_text(source, "opencl.cl");
+    const std::string text = std::string("#define ON_GPU ") + (info_.gpu ? "1\n" : "0\n") +
+                             full_text(source, "opencl.cl");
     const std::string key = "opencl\n" + info_.name + "\n" + info_.driver + "\n" + text;
     if (const auto binary = cached(key)) {
       if (const auto program = from_binary(*binary)) return wrap(*program);

@@ -92,10 +92,10 @@ attend(GLOBAL const REAL* q, GLOBAL const REAL* k, GLOBAL const REAL* v, GLOBAL 
 
   REAL tops[TQ], totals[TQ], sums[TQ][TV];
   int poisoned = 0;  // a bit a row
-  for (int r = 0; r < TQ; ++r) {
+  UNROLL for (int r = 0; r < TQ; ++r) {
     tops[r] = NOTHING_SEEN;
     totals[r] = ZERO;
-    for (int e = 0; e < TV; ++e) sums[r][e] = ZERO;
+    UNROLL for (int e = 0; e < TV; ++e) sums[r][e] = ZERO;
   }
 #if SCORE == SCORE_DOT
   const REAL q_scale = scale;
@@ -106,8 +106,8 @@ attend(GLOBAL const REAL* q, GLOBAL const REAL* k, GLOBAL const REAL* v, GLOBAL 
   for (int start = begin / BK * BK; start < end; start += BK) {
     BARRIER;  // the block before is done with local memory
     REAL scores[TQ][TK];
-    for (int r = 0; r < TQ; ++r)
-      for (int j = 0; j < TK; ++j) scores[r][j] = ZERO;
+    UNROLL for (int r = 0; r < TQ; ++r)
+      UNROLL for (int j = 0; j < TK; ++j) scores[r][j] = ZERO;
     for (int e = ITEM; e < BK * DV; e += ITEMS) {
       const int row = start + e / DV;
       const int at = column + e % DV;
@@ -126,17 +126,17 @@ attend(GLOBAL const REAL* q, GLOBAL const REAL* k, GLOBAL const REAL* v, GLOBAL 
 #if SCORE == SCORE_ADDITIVE
       const int count = SMALLER(DC, p.dk - from);
       for (int c = 0; c < count; ++c)
-        for (int r = 0; r < TQ; ++r)
-          for (int j = 0; j < TK; ++j)
+        UNROLL for (int r = 0; r < TQ; ++r)
+          UNROLL for (int j = 0; j < TK; ++j)
             ADD_TERM(scores[r][j], query[r * ROW_D + c], key[j * ITEMS_K * ROW_D + c],
                      additive_v[from + c]);
 #else
       for (int c = 0; c < DC; c += 4) {
         REAL4 b4[TK];
-        for (int j = 0; j < TK; ++j) b4[j] = LOAD4(key + j * ITEMS_K * ROW_D + c);
-        for (int r = 0; r < TQ; ++r) {
+        UNROLL for (int j = 0; j < TK; ++j) b4[j] = LOAD4(key + j * ITEMS_K * ROW_D + c);
+        UNROLL for (int r = 0; r < TQ; ++r) {
           const REAL4 a4 = LOAD4(query + r * ROW_D + c);
-          for (int j = 0; j < TK; ++j) {
+          UNROLL for (int j = 0; j < TK; ++j) {
             ADD_TERM(scores[r][j], a4.x, b4[j].x, ONE);
             ADD_TERM(scores[r][j], a4.y, b4[j].y, ONE);
             ADD_TERM(scores[r][j], a4.z, b4[j].z, ONE);
@@ -148,13 +148,13 @@ attend(GLOBAL const REAL* q, GLOBAL const REAL* k, GLOBAL const REAL* v, GLOBAL 
     }
 
     const int edit = look || start < all_begin || start + BK > all_end;
-    for (int r = 0; r < TQ; ++r) {
+    UNROLL for (int r = 0; r < TQ; ++r) {
       const int row = first + down * TQ + r;
       const int at = position + down * TQ + r;
       const int row_begin = range_begin(p, at);
       const int row_end = row < p.q_len ? range_end(p, at, most) : 0;
       REAL top = NOTHING_SEEN;
-      for (int j = 0; j < TK; ++j) {
+      UNROLL for (int j = 0; j < TK; ++j) {
         const int key = start + across + j * ITEMS_K;
         REAL score = scores[r][j];
 #if SCORE == SCORE_GAUSSIAN
@@ -184,15 +184,15 @@ attend(GLOBAL const REAL* q, GLOBAL const REAL* k, GLOBAL const REAL* v, GLOBAL 
       lanes[(down * TQ + r) * ITEMS_K + across] = top;
     }
     BARRIER;  // also: nobody reads the keys any more
-    for (int r = 0; r < TQ; ++r) {
+    UNROLL for (int r = 0; r < TQ; ++r) {
       LOCAL const REAL* lane = lanes + (down * TQ + r) * ITEMS_K;
       REAL top = tops[r];
-      for (int i = 0; i < ITEMS_K; ++i) top = LARGER(top, lane[i]);
+      UNROLL for (int i = 0; i < ITEMS_K; ++i) top = LARGER(top, lane[i]);
       REAL fade = ONE;
       if (top != tops[r]) fade = p.hard ? ZERO : exp_nonpositive(tops[r] - top);
       tops[r] = top;
       REAL total = totals[r] * fade;
-      for (int j = 0; j < TK; ++j) {
+      UNROLL for (int j = 0; j < TK; ++j) {
         const REAL score = scores[r][j];
         REAL weight = ZERO;
         if (score != NOTHING_SEEN)
@@ -201,16 +201,16 @@ attend(GLOBAL const REAL* q, GLOBAL const REAL* k, GLOBAL const REAL* v, GLOBAL 
         weights[(down * TQ + r) * ROW_K + across + j * ITEMS_K] = weight;
       }
       totals[r] = total;
-      for (int e = 0; e < TV; ++e) sums[r][e] *= fade;
+      UNROLL for (int e = 0; e < TV; ++e) sums[r][e] *= fade;
     }
     BARRIER;
     for (int j = 0; j < BK; j += 4) {
       REAL block[4][TV];
-      for (int i = 0; i < 4; ++i)
-        for (int e = 0; e < TV; ++e) block[i][e] = values[(j + i) * DV + VALUE_AT(e)];
-      for (int r = 0; r < TQ; ++r) {
+      UNROLL for (int i = 0; i < 4; ++i)
+        UNROLL for (int e = 0; e < TV; ++e) block[i][e] = values[(j + i) * DV + VALUE_AT(e)];
+      UNROLL for (int r = 0; r < TQ; ++r) {
         const REAL4 w4 = LOAD4(weights + (down * TQ + r) * ROW_K + j);
-        for (int e = 0; e < TV; ++e) {
+        UNROLL for (int e = 0; e < TV; ++e) {
           sums[r][e] = FMA(w4.x, block[0][e], sums[r][e]);
           sums[r][e] = FMA(w4.y, block[1][e], sums[r][e]);
           sums[r][e] = FMA(w4.z, block[2][e], sums[r][e]);
@@ -223,21 +223,21 @@ attend(GLOBAL const REAL* q, GLOBAL const REAL* k, GLOBAL const REAL* v, GLOBAL 
   // The items of a row put their totals, and what poisoned it, together.
   for (int round = 0; round < 2; ++round) {
     BARRIER;
-    for (int r = 0; r < TQ; ++r)
+    UNROLL for (int r = 0; r < TQ; ++r)
       lanes[(down * TQ + r) * ITEMS_K + across] =
           round == 0 ? totals[r] : (REAL)((poisoned >> r) & 1);
     BARRIER;
-    for (int r = 0; r < TQ; ++r) {
+    UNROLL for (int r = 0; r < TQ; ++r) {
       LOCAL const REAL* lane = lanes + (down * TQ + r) * ITEMS_K;
       REAL sum = ZERO;
-      for (int i = 0; i < ITEMS_K; ++i) sum += lane[i];
+      UNROLL for (int i = 0; i < ITEMS_K; ++i) sum += lane[i];
       if (round == 0) totals[r] = sum;
       if (round == 1 && sum != ZERO) totals[r] = NOT_A_NUMBER;
     }
   }
-  for (int r = 0; r < TQ; ++r) {
+  UNROLL for (int r = 0; r < TQ; ++r) {
     const int row = first + down * TQ + r;
-    for (int e = 0; e < TV; ++e) {
+    UNROLL for (int e = 0; e < TV; ++e) {
       const int at = column + VALUE_AT(e);
       if (row < p.q_len && at < p.d_v)
         out[(INDEX)row * p.d_v + (INDEX)at] =

@@ -23,6 +23,8 @@ typedef int INTEGER;
 struct __align__(16) REAL4 {
   REAL x, y, z, w;
 };
+// Arrays of an item stay in registers only where their indices are known.
+#define UNROLL _Pragma("unroll")
 #define INDEX size_t
 #define KERNEL(threads) extern "C" __global__ void __launch_bounds__(threads)
 #define FUNCTION __device__ __forceinline__

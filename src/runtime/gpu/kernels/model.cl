@@ -39,7 +39,7 @@ project(GLOBAL const REAL* x, GLOBAL const REAL* w, GLOBAL const REAL* b,
   const int column = (int)GROUP(1) * TILE_COLUMNS + ITEM % TILE_COLUMNS;
   const int down = ITEM / TILE_COLUMNS * TILE_ITEM_ROWS;
   REAL sums[TILE_ITEM_ROWS], results[TILE_ITEM_ROWS];
-  for (int r = 0; r < TILE_ITEM_ROWS; ++r) {
+  UNROLL for (int r = 0; r < TILE_ITEM_ROWS; ++r) {
     const int row = first + down + r;
     const int inside = p.mode == 1 && row < p.rows && column < p.outputs;
     sums[r] = ZERO;
@@ -60,13 +60,13 @@ project(GLOBAL const REAL* x, GLOBAL const REAL* w, GLOBAL const REAL* b,
     BARRIER;
     for (int i = 0; i < TILE_INPUTS; ++i) {
       const REAL weight = w_tile[i * TILE_COLUMNS + ITEM % TILE_COLUMNS];
-      for (int r = 0; r < TILE_ITEM_ROWS; ++r) {
+      UNROLL for (int r = 0; r < TILE_ITEM_ROWS; ++r) {
         const REAL product = x_tile[(down + r) * TILE_INPUTS + i] * weight;
         sums[r] = sums[r] + product;
       }
     }
     if (p.mode == 1 && segment_ends[from / TILE_INPUTS])
-      for (int r = 0; r < TILE_ITEM_ROWS; ++r) {
+      UNROLL for (int r = 0; r < TILE_ITEM_ROWS; ++r) {
         results[r] = results[r] + sums[r];
         sums[r] = ZERO;
       }
@@ -133,7 +133,7 @@ attend_rows(GLOBAL const REAL* projected, GLOBAL const ModelHead* heads, GLOBAL 
       const int start = (summing ? step - tiles : step) * ROW_KEYS;
       if (!summing || tiles > 1) {
         REAL scores[ROW_QUERIES * ROW_KEYS / MODEL_ITEMS];
-        for (int s = 0; s < ROW_QUERIES * ROW_KEYS / MODEL_ITEMS; ++s) scores[s] = ZERO;
+        UNROLL for (int s = 0; s < ROW_QUERIES * ROW_KEYS / MODEL_ITEMS; ++s) scores[s] = ZERO;
         for (int from = 0; from < head.d_qk; from += ROW_NUMBERS) {
           const int numbers = SMALLER(ROW_NUMBERS, head.d_qk - from);
           BARRIER;
@@ -156,7 +156,7 @@ attend_rows(GLOBAL const REAL* projected, GLOBAL const ModelHead* heads, GLOBAL 
             k_tile[at / ROW_NUMBERS * (ROW_NUMBERS + 1) + c] = number;
           }
           BARRIER;
-          for (int s = 0; s < ROW_QUERIES * ROW_KEYS / MODEL_ITEMS; ++s) {
+          UNROLL for (int s = 0; s < ROW_QUERIES * ROW_KEYS / MODEL_ITEMS; ++s) {
             const int pair = ITEM + s * MODEL_ITEMS;
             LOCAL const REAL* q = q_tile + pair / ROW_KEYS * (ROW_NUMBERS + 1);
             LOCAL const REAL* k = k_tile + pair % ROW_KEYS * (ROW_NUMBERS + 1);
@@ -169,7 +169,7 @@ attend_rows(GLOBAL const REAL* projected, GLOBAL const ModelHead* heads, GLOBAL 
           }
         }
         BARRIER;  // the weights of the tile before have been used
-        for (int s = 0; s < ROW_QUERIES * ROW_KEYS / MODEL_ITEMS; ++s)
+        UNROLL for (int s = 0; s < ROW_QUERIES * ROW_KEYS / MODEL_ITEMS; ++s)
           weights[ITEM + s * MODEL_ITEMS] = scores[s] * scale;
       }
       BARRIER;

@@ -16,6 +16,13 @@ typedef int INTEGER;
 #define AS_BITS(x) as_uint(x)
 #define FROM_BITS(x) as_float(x)
 #endif
+// Arrays of an item stay in registers only where their indices are known; a CPU has few of those,
+// and its compiler takes long.
+#if ON_GPU
+#define UNROLL _Pragma("unroll")
+#else
+#define UNROLL
+#endif
 #define INDEX size_t
 #define KERNEL(threads) __kernel __attribute__((reqd_work_group_size(threads, 1, 1))) void
 #define FUNCTION static inline

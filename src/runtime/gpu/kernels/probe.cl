@@ -30,10 +30,10 @@ probe_sums(GLOBAL const REAL* x, GLOBAL REAL* sums, const int rows, const int co
 KERNEL(PEAK_ITEMS)
 probe_peak(GLOBAL REAL* out, const int rounds, const REAL factor, const REAL term) {
   REAL chain[8];
-  for (int c = 0; c < 8; ++c) chain[c] = (REAL)(ITEM + c);
+  UNROLL for (int c = 0; c < 8; ++c) chain[c] = (REAL)(ITEM + c);
   for (int i = 0; i < rounds; ++i)
-    for (int c = 0; c < 8; ++c) chain[c] = FMA(chain[c], factor, term);
+    UNROLL for (int c = 0; c < 8; ++c) chain[c] = FMA(chain[c], factor, term);
   REAL sum = ZERO;
-  for (int c = 0; c < 8; ++c) sum += chain[c];
+  UNROLL for (int c = 0; c < 8; ++c) sum += chain[c];
   out[GROUP(0) * PEAK_ITEMS + ITEM] = sum;
 }
