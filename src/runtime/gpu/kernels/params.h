@@ -42,5 +42,5 @@ typedef struct {
   int rows, inputs, outputs; /* inputs: a multiple of the tile */
   int x_stride, y_stride;
   int x_row, y_row; /* the first row of x and of y */
-  int mode; /* 0: y = x W;  1: y += x W, segment by segment;  2: y = relu(x W + b) */
+  int mode;         /* 0: y = x W;  1: y += x W, segment by segment;  2: y = relu(x W + b) */
 } ProjectParams;
