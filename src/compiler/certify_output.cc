@@ -30,6 +30,27 @@ double error_of(const Reading& reading, Index j, const Precision& precision) {
   return reading.error[j] + reading.rounding(precision, j) + 0x1p-51 * reading.magnitude[j];
 }
 
+// How far a value is from its code, errors included, and where the next code would be as near.
+struct Nearness {
+  double half = 0;
+  double off = 0;
+};
+
+std::size_t nearest(const std::vector<Real>& codes, Real y) {
+  const auto above = static_cast<std::size_t>(std::ranges::lower_bound(codes, y) - codes.begin());
+  if (above == codes.size()) return above - 1;
+  return above > 0 && y - codes[above - 1] < codes[above] - y ? above - 1 : above;
+}
+
+// Half the way to the neighbour that is nearest; 1 where there is none to tell apart.
+double half_distance(const std::vector<Real>& codes, std::size_t c) {
+  if (codes.size() == 1) return 1;
+  Real gap = kInfinity;
+  if (c > 0) gap = std::min(gap, codes[c] - codes[c - 1]);
+  if (c + 1 < codes.size()) gap = std::min(gap, codes[c + 1] - codes[c]);
+  return static_cast<double>(gap / 2);
+}
+
 class OutputCheck {
  public:
   OutputCheck(const model::Model& model, const Stream& stream)
@@ -201,24 +222,21 @@ class OutputCheck {
       fault_ = "codes do not ascend, or are not one for each value";
       return;
     }
-    double gap = kInfinity;
-    for (std::size_t i = 1; i < codes.size(); ++i)
-      gap = std::min(gap, static_cast<double>(codes[i] - codes[i - 1]));
     if (!rows_ || !listed_) {
       fault_ = "the outputs' values are not known";
       return;
     }
-    if (codes.size() == 1) gap = 2;  // nothing to tell apart
-    Real off = 0;
     Index without = 0;
     std::vector<bool> met(codes.size());
+    Nearness tightest{kInfinity, 0};
     for (Index i = 0; i < rows_->size(); ++i) {
       const Real y = rows_->row(i)[0];
-      const auto above = std::ranges::lower_bound(codes, y - gap / 2) - codes.begin();
-      const auto c = static_cast<std::size_t>(above);
-      if (c < codes.size() && std::abs(codes[c] - y) + error < gap / 2) {
+      const std::size_t c = nearest(codes, y);
+      const double off = static_cast<double>(std::abs(codes[c] - y)) + error_at(y, error);
+      const double half = half_distance(codes, c);
+      if (off < half) {
         met[c] = true;
-        off = std::max(off, std::abs(codes[c] - y));
+        if (half - off < tightest.half - tightest.off) tightest = {half, off};
       } else {
         ++without;
       }
@@ -233,7 +251,19 @@ class OutputCheck {
       line_.detail += "; " + std::to_string(without) + " of " + std::to_string(rows_->size()) +
                       " outputs have none: taken to be undefined";
     }
-    require(gap / 2, error + static_cast<double>(off), "outputs may be nearer to another code");
+    require(tightest.half, tightest.off, "outputs may be nearer to another code");
+  }
+
+  // How far output 0 can be from its value y: within `error`, or in proportion to y where the
+  // output is one variable, scaled without rounding, of which that is known.
+  [[nodiscard]] double error_at(Real y, double error) const {
+    if (reading_.parts.size() != 1 || reading_.parts[0].variables.size() != 1) return error;
+    const Variable& variable =
+        stream_.variables[static_cast<std::size_t>(reading_.parts[0].variables[0])];
+    if (variable.relative == 0 || reading_.constant[0] != 0 || reading_.roundings[0] > 1)
+      return error;
+    const auto size = static_cast<double>(std::abs(y));
+    return std::min(error, (variable.relative + 0x1p-51) * size);
   }
 
   [[nodiscard]] std::size_t variables() const {

@@ -48,6 +48,7 @@ struct Variable {
   Matrix rows;  // [values, columns]: what the columns can hold; of a scalar within `error`
   std::vector<Place> places;  // of the rows; or empty, when nothing is known
   double error = 0;           // of a scalar's one column
+  double relative = 0;        // not 0: the error is at most this times the value as well
   // When it is a function of others: those, ascending, and by their rows, the last fastest, its own
   // row (-1 where they cannot be).
   std::vector<std::int32_t> roots;

@@ -224,6 +224,28 @@ void place_count(const model::Slice& slice, std::int32_t index, const Writer& wr
   set_places(stream, index, std::move(places));
 }
 
+// Where BOS, level with the selected keys, alone has a value, the output is that whole value
+// divided once by a whole number. Its error shrinks with it, far below that of the largest.
+void place_quotient(const model::Slice& slice, std::int32_t index, const Writer& writer,
+                    const Outcomes& outcomes, Stream& stream) {
+  const Reading& v = *writer.values;
+  if (writer.selection->kind != Kind::kShared || v.width() != 1 || v.error[0] != 0) return;
+  if (!power_of_two(std::abs(writer.output(0, 0))) || outcomes.deviation != 0) return;
+  const ValueColumn column = value_column(v, 0, stream.max_length + 1.0, true, stream.precision);
+  if (!column.exact_sum || !v.exact_at_bos(stream.precision, 0)) return;
+  Real relative = stream.precision.roundoff;
+  const std::vector<Real> claimed = listed_values(slice);
+  for (const Real value : outcomes.values) {
+    if (value == 0) return;
+    if (!claimed.empty())
+      relative = std::max(relative,
+                          stream.precision.roundoff + distance(claimed, value) / std::abs(value));
+  }
+  const auto variable = stream.variable_of[static_cast<std::size_t>(index)];
+  stream.variables[static_cast<std::size_t>(variable)].relative =
+      static_cast<double>(relative) * (1 + 0x1p-20);  // of the value claimed, and our own rounding
+}
+
 Written check_scalar_written(const model::Slice& slice, std::int32_t index,
                              const std::vector<Writer>& writers, Stream& stream) {
   const double base = stream.token_base[slice.begin];
@@ -242,8 +264,10 @@ Written check_scalar_written(const model::Slice& slice, std::int32_t index,
   // Heads add to the stream one after another.
   if (addends > 1) error += stream.precision.gamma(addends - 1) * magnitude;
   Written written = check_scalar(slice, index, outcomes, error, stream);
-  if (written.fault.empty() && writers.size() == 1 && base == 0)
+  if (written.fault.empty() && writers.size() == 1 && base == 0) {
     place_count(slice, index, writers[0], stream);
+    place_quotient(slice, index, writers[0], outcomes, stream);
+  }
   return written;
 }
 

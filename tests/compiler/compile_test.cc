@@ -218,6 +218,24 @@ TEST(Compile, SelectorsThatNeverHaveAValueAreHarmless) {
   }
 }
 
+// Widths of thousands leave as 1 / (width + 1): neighbours are as close as 6e-8 there, and only a
+// rounding in proportion to the quotient tells them apart.
+constexpr char kHistogram[] = "ans = selector_width(select(tokens, tokens, ==));";
+
+TEST(Compile, CountsOfThousandsOfTokensAreExact) {
+  const Options options = options_of("ab", 4096);
+  const Source source(kHistogram, "ans");
+  const auto result = source.compile(options);
+  ASSERT_TRUE(result) << result.error().message;
+  std::vector<value::Sequence> inputs;
+  for (const std::size_t first : {0u, 1u, 2u, 63u, 2047u, 2048u, 2049u, 2896u, 4094u, 4095u, 4096u})
+    inputs.push_back(value::characters(std::string(first, 'a') + std::string(4096 - first, 'b')));
+  inputs.push_back(value::characters("abba"));
+  const auto comparison = test::Comparer(source.graph(), source.node(), result->model).on(inputs);
+  EXPECT_EQ(comparison.mismatch, "");
+  EXPECT_EQ(comparison.answers, inputs.size());
+}
+
 TEST(Compile, NoValueAtAllIsARefusal) {
   const Source source("ans = tokens_int + 1;", "ans");
   expect_refusal(source.compile(options_of("ab", 3)), ErrorKind::kCompile, "no value");
@@ -306,6 +324,30 @@ TEST(Guards, SelectorsThatLeakAreFound) {
         text, options_of("abc", 5),
         [&](model::Model& model) { model.layers[0].heads[0].wq *= factor; }, "scaled logits");
   }
+}
+
+// The quotient's own rounding is small only while BOS's value is whole, alone, and scaled by a
+// power of two; and codes must stand where quotients do.
+TEST(Guards, QuotientsOffTheirPlaceAreFound) {
+  const Options options = options_of("ab", 4096);
+  const auto harmed = [&](const std::string& what, const auto& harm) {
+    expect_uncertified(kHistogram, options, harm, what);
+  };
+  harmed("another factor", [](model::Model& model) { model.layers[0].heads[0].wo *= 0.75; });
+  harmed("another value", [](model::Model& model) { model.layers[0].heads[0].wv *= 3.0; });
+  harmed("another reading", [](model::Model& model) { model.unembedding *= 1.0009765625; });
+  harmed("a token's value", [](model::Model& model) {
+    model::Matrix& wv = model.layers[0].heads[0].wv;
+    wv.array() += 0x1p-12;
+  });
+  harmed("a code", [](model::Model& model) {
+    auto& codes = model.decoder.codes;
+    codes[0] = value::Number::divide(codes[0] + codes[1], value::Number::integer(2));
+  });
+  harmed("a missing code", [](model::Model& model) {
+    model.decoder.codes.erase(model.decoder.codes.begin() + 7);
+    model.decoder.values.erase(model.decoder.values.begin() + 7);
+  });
 }
 
 TEST(Guards, AMissingClearOfBosIsFound) {
