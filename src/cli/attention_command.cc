@@ -183,6 +183,7 @@ int attention_command(const Arguments& arguments, Output& output) {
       "  positions   \"sinusoidal\", \"one-hot\" or a NumPy file, added to q and k\n"
       "  normaliser  \"softmax\", \"hard\" or \"linear\", with feature \"elu+1\", \"relu\" or "
       "\"exp\"\n"
+      "  equal_keys  false scores every key by itself, even where keys repeat\n"
       "Queries stand at the end of the keys: with fewer queries than keys, causal query i sees\n"
       "keys up to i + keys - queries.",
       "rasp attention --q q.npy --k k.npy --v v.npy -o out.npy\n"

@@ -7,9 +7,12 @@
 #include "base/utf8.h"
 #include "cli/format.h"
 #include "cli/json.h"
-#include "cli/text.h"
+#include "visual/text.h"
 
 namespace rasp::cli {
+
+using visual::pad_left;
+using visual::pad_right;
 namespace {
 
 std::string real_text(double value) {

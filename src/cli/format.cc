@@ -4,10 +4,12 @@
 #include <filesystem>
 
 #include "base/utf8.h"
-#include "cli/text.h"
 #include "lang/function.h"
+#include "visual/text.h"
 
 namespace rasp::cli {
+
+using visual::pad_left;
 namespace {
 
 std::string type_word(std::span<const value::Atom> sequence) {

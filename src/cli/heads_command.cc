@@ -5,11 +5,14 @@
 #include "cli/command.h"
 #include "cli/json.h"
 #include "cli/models.h"
-#include "cli/text.h"
 #include "cli/workspace.h"
 #include "runtime/head_scores.h"
+#include "visual/text.h"
 
 namespace rasp::cli {
+
+using visual::pad_left;
+using visual::pad_right;
 namespace {
 
 constexpr std::uint32_t kMostSequences = 10'000;

@@ -4,7 +4,6 @@
 #include <filesystem>
 
 #include "base/utf8.h"
-#include "cli/text.h"
 
 namespace rasp::cli {
 namespace {

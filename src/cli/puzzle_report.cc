@@ -6,9 +6,12 @@
 #include "cli/format.h"
 #include "cli/input.h"
 #include "cli/json.h"
-#include "cli/text.h"
+#include "visual/text.h"
 
 namespace rasp::cli {
+
+using visual::pad_left;
+using visual::pad_right;
 namespace {
 
 using verify::PuzzleCounterexample;

@@ -8,10 +8,12 @@
 #include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/puzzle_packs.h"
-#include "cli/text.h"
 #include "cli/workspace.h"
+#include "visual/text.h"
 
 namespace rasp::cli {
+
+using visual::pad_right;
 namespace {
 
 constexpr std::size_t kSummary = 64;  // columns of a statement in the list

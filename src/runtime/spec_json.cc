@@ -91,7 +91,7 @@ class SpecReader {
     RASP_CHECK_OK(check_keys(
         object_, "",
         {"score", "scale", "sigma", "additive", "rope", "alibi", "positions", "mask", "causal",
-         "left", "right", "window", "bias", "lengths", "normaliser", "feature"}));
+         "left", "right", "window", "bias", "lengths", "normaliser", "feature", "equal_keys"}));
     RASP_CHECK_OK(read_score());
     RASP_CHECK_OK(read_rope());
     RASP_CHECK_OK(read_alibi());
@@ -215,6 +215,9 @@ class SpecReader {
     const Json* causal = find("causal");
     if (causal != nullptr) {
       RASP_TRY(spec.causal, truth("causal", *causal));
+    }
+    if (const Json* equal_keys = find("equal_keys")) {
+      RASP_TRY(spec.equal_keys, truth("equal_keys", *equal_keys));
     }
     if (const Json* lengths = find("lengths")) {
       if (!lengths->is_array()) return wanted("lengths", "a list of whole numbers", *lengths);

@@ -44,6 +44,8 @@ TEST(SpecJson, EveryKeyReachesItsField) {
   EXPECT_TRUE(spec_of(R"({"mask": "causal"})").causal);
   EXPECT_TRUE(spec_of(R"({"mask": "causal", "causal": true})").causal);
   EXPECT_FALSE(spec_of(R"({"mask": "full"})").causal);
+  EXPECT_TRUE(spec_of("{}").equal_keys);
+  EXPECT_FALSE(spec_of(R"({"equal_keys": false})").equal_keys);
   EXPECT_EQ(spec_of(R"({"lengths": [0, 5]})").lengths, (std::vector<std::size_t>{0, 5}));
   const AttentionSpec sides = spec_of(R"({"left": 2, "right": 0})");
   EXPECT_EQ(sides.left, 2U);

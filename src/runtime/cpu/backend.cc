@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "model/safetensors.h"
+#include "runtime/codec.h"
 #include "runtime/cpu/forward.h"
 #include "runtime/kv_cache.h"
 #include "runtime/thread_pool.h"
@@ -64,7 +65,7 @@ class CpuExecutable final : public Executable {
     std::size_t longest = 0;
     std::size_t rows = 0;
     for (std::size_t s = 0; s < batch.size(); ++s) {
-      RASP_CHECK_OK(check_tokens(batch[s], s));
+      RASP_CHECK_OK(check_tokens(batch[s], s, vocabulary_, max_length_));
       longest = std::max(longest, batch[s].size());
       rows += batch[s].size() + 1;
     }
@@ -90,7 +91,7 @@ class CpuExecutable final : public Executable {
   }
 
   Result<Trace> trace(std::span<const TokenId> tokens) const override {
-    RASP_CHECK_OK(check_tokens(tokens, 0));
+    RASP_CHECK_OK(check_tokens(tokens, 0, vocabulary_, max_length_));
     Trace trace = empty_trace(tokens.size() + 1);
     Workspace workspace(1);
     prepare(tokens.size(), workspace[0]);
@@ -122,23 +123,6 @@ class CpuExecutable final : public Executable {
     typename Forward<Scalar>::Scratch scratch;
   };
   using Workspace = std::vector<Worker>;
-
-  [[nodiscard]] Result<void> check_tokens(std::span<const TokenId> tokens,
-                                          std::size_t sequence) const {
-    const auto refuse = [sequence](const std::string& what) {
-      return fail(ErrorKind::kInput, {}, "sequence " + std::to_string(sequence) + " " + what);
-    };
-    if (tokens.empty()) return refuse("is empty");
-    if (tokens.size() > max_length_)
-      return refuse("has " + std::to_string(tokens.size()) + " tokens; the model takes at most " +
-                    std::to_string(max_length_));
-    for (std::size_t i = 0; i < tokens.size(); ++i)
-      if (tokens[i] >= vocabulary_)
-        return refuse("has the token id " + std::to_string(tokens[i]) + " at position " +
-                      std::to_string(i) + "; the vocabulary has " + std::to_string(vocabulary_) +
-                      " tokens");
-    return {};
-  }
 
   [[nodiscard]] model::Matrix output_for(std::size_t rows) const {
     return model::Matrix(static_cast<Eigen::Index>(rows),
