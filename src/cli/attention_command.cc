@@ -163,6 +163,23 @@ std::string report(const Done& done, NpyType type, const Parsed& parsed, bool js
   return text;
 }
 
+int run_attention(const Parsed& parsed, const Reporter& reporter, Output& output) {
+  if (!parsed.has("output") && !parsed.has("weights"))
+    return reporter.usage(error(ErrorKind::kInput, {}, "option '-o' or '--weights' is missing",
+                                "see `rasp attention --help`"));
+  const auto threads = parse_count("--threads", parsed.get("threads", "0"), 0, 1024);
+  if (!threads) return reporter.usage(threads.error());
+  const auto backend = runtime::make_backend(parsed.get("backend", "cpu"), *threads);
+  if (!backend) return reporter.usage(backend.error());
+  const auto problem = load_problem(parsed);
+  if (!problem) return reporter.usage(problem.error());
+  const auto run = problem->q.type == NpyType::kFloat32 ? attend<float> : attend<double>;
+  const auto done = run(*problem, **backend, parsed.get("output"), parsed.get("weights"));
+  if (!done) return reporter.usage(done.error());
+  output.write(report(*done, problem->q.type, parsed, reporter.json()));
+  return kDone;
+}
+
 }  // namespace
 
 int attention_command(const Arguments& arguments, Output& output) {
@@ -202,27 +219,7 @@ int attention_command(const Arguments& arguments, Output& output) {
              "`rasp devices` lists what is here")
       .value("threads", "N", "threads of the CPU (as many as there are without it)")
       .flag("json", "print one JSON object");
-  const auto parsed = syntax.parse(arguments);
-  const Reporter reporter(output, parsed && parsed->has("json"));
-  if (!parsed) return reporter.usage(parsed.error());
-  if (parsed->has("help")) {
-    output.write(syntax.help());
-    return kDone;
-  }
-  if (!parsed->has("output") && !parsed->has("weights"))
-    return reporter.usage(error(ErrorKind::kInput, {}, "option '-o' or '--weights' is missing",
-                                "see `rasp attention --help`"));
-  const auto threads = parse_count("--threads", parsed->get("threads", "0"), 0, 1024);
-  if (!threads) return reporter.usage(threads.error());
-  const auto backend = runtime::make_backend(parsed->get("backend", "cpu"), *threads);
-  if (!backend) return reporter.usage(backend.error());
-  const auto problem = load_problem(*parsed);
-  if (!problem) return reporter.usage(problem.error());
-  const auto run = problem->q.type == NpyType::kFloat32 ? attend<float> : attend<double>;
-  const auto done = run(*problem, **backend, parsed->get("output"), parsed->get("weights"));
-  if (!done) return reporter.usage(done.error());
-  output.write(report(*done, problem->q.type, *parsed, reporter.json()));
-  return kDone;
+  return with_arguments(syntax, arguments, output, run_attention);
 }
 
 }  // namespace rasp::cli

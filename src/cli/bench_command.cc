@@ -164,6 +164,25 @@ std::string report(const Setting& setting, const Measured& measured,
   return text;
 }
 
+int run_bench(const Parsed& parsed, const Reporter& reporter, Output& output) {
+  if (parsed.get("attention") != "attention")
+    return reporter.usage(error(ErrorKind::kInput, {},
+                                "'" + printable(parsed.get("attention")) + "' cannot be measured",
+                                "`rasp bench attention` is what there is"));
+  const auto setting = setting_of(parsed);
+  if (!setting) return reporter.usage(setting.error());
+  const auto threads = parse_count("--threads", parsed.get("threads", "0"), 0, 1024);
+  if (!threads) return reporter.usage(threads.error());
+  const auto backend = runtime::make_backend(parsed.get("backend", "cpu"), *threads);
+  if (!backend) return reporter.usage(backend.error());
+  const auto run = setting->doubles ? measure<double> : measure<float>;
+  const auto measured = run(*setting, **backend, output);
+  if (!measured) return reporter.usage(measured.error());
+  if (!measured->seconds.empty())
+    output.write(report(*setting, *measured, **backend, reporter.json()));
+  return measured->interrupted ? kInterrupted : kDone;
+}
+
 }  // namespace
 
 int bench_command(const Arguments& arguments, Output& output) {
@@ -187,29 +206,7 @@ int bench_command(const Arguments& arguments, Output& output) {
       .value("threads", "T", "threads of the CPU (as many as there are without it)")
       .value("runs", "N", "so many runs (without it at least 5, for a second)")
       .flag("json", "print one JSON object");
-  const auto parsed = syntax.parse(arguments);
-  const Reporter reporter(output, parsed && parsed->has("json"));
-  if (!parsed) return reporter.usage(parsed.error());
-  if (parsed->has("help")) {
-    output.write(syntax.help());
-    return kDone;
-  }
-  if (parsed->get("attention") != "attention")
-    return reporter.usage(error(ErrorKind::kInput, {},
-                                "'" + printable(parsed->get("attention")) + "' cannot be measured",
-                                "`rasp bench attention` is what there is"));
-  const auto setting = setting_of(*parsed);
-  if (!setting) return reporter.usage(setting.error());
-  const auto threads = parse_count("--threads", parsed->get("threads", "0"), 0, 1024);
-  if (!threads) return reporter.usage(threads.error());
-  const auto backend = runtime::make_backend(parsed->get("backend", "cpu"), *threads);
-  if (!backend) return reporter.usage(backend.error());
-  const auto run = setting->doubles ? measure<double> : measure<float>;
-  const auto measured = run(*setting, **backend, output);
-  if (!measured) return reporter.usage(measured.error());
-  if (!measured->seconds.empty())
-    output.write(report(*setting, *measured, **backend, reporter.json()));
-  return measured->interrupted ? kInterrupted : kDone;
+  return with_arguments(syntax, arguments, output, run_bench);
 }
 
 }  // namespace rasp::cli

@@ -41,24 +41,8 @@ std::string line_json(const model::CertificateLine& line) {
       .str();
 }
 
-}  // namespace
-
-int certify_command(const Arguments& arguments, Output& output) {
-  Syntax syntax(
-      "certify MODEL [options]",
-      "Checks a compiled model again, from its weights alone, and that the certificate in\n"
-      "the file says the same.",
-      "rasp certify reverse.safetensors\n"
-      "rasp certify reverse.safetensors --json");
-  syntax.positional("MODEL", 1, 1).flag("json", "print one JSON object");
-  const auto parsed = syntax.parse(arguments);
-  const Reporter reporter(output, parsed && parsed->has("json"));
-  if (!parsed) return reporter.usage(parsed.error());
-  if (parsed->has("help")) {
-    output.write(syntax.help());
-    return kDone;
-  }
-  const auto model = load_model(parsed->get("MODEL"), reporter);
+int run_certify(const Parsed& parsed, const Reporter& reporter, Output& output) {
+  const auto model = load_model(parsed.get("MODEL"), reporter);
   if (!model) return kUsage;
   const model::Certificate certificate = compiler::certify(*model);
   const std::string differs = difference(model->certificate, certificate);
@@ -78,6 +62,19 @@ int certify_command(const Arguments& arguments, Output& output) {
     }
   }
   return certificate.holds && differs.empty() ? kDone : kFailed;
+}
+
+}  // namespace
+
+int certify_command(const Arguments& arguments, Output& output) {
+  Syntax syntax(
+      "certify MODEL [options]",
+      "Checks a compiled model again, from its weights alone, and that the certificate in\n"
+      "the file says the same.",
+      "rasp certify reverse.safetensors\n"
+      "rasp certify reverse.safetensors --json");
+  syntax.positional("MODEL", 1, 1).flag("json", "print one JSON object");
+  return with_arguments(syntax, arguments, output, run_certify);
 }
 
 }  // namespace rasp::cli

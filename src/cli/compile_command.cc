@@ -25,6 +25,42 @@ Result<compiler::Options> compile_options(const Parsed& parsed) {
   return options;
 }
 
+int run_compile(const Parsed& parsed, const Reporter& reporter, Output& output) {
+  const auto options = compile_options(parsed);
+  if (!options) return reporter.usage(options.error());
+  Workspace workspace({.causal = options->causal});
+  if (const auto status = run_program(parsed, workspace, reporter, output)) return *status;
+
+  const std::string name = parsed.get("sop");
+  const auto failed = [&](const Diagnostic& problem) {
+    reporter.report(problem, workspace.sources());
+    return kFailed;
+  };
+  const auto sop = find_node(name, workspace);
+  if (!sop) return failed(sop.error());
+  const auto result = compile_sop(workspace, *sop, name, *options);
+  if (!result) return failed(result.error());
+  Reporter(output, false).report(result->compiled.notes, workspace.sources());
+  if (!options->dump.empty()) {
+    output.write(result->compiled.dump);
+    return kDone;
+  }
+  const std::string path = parsed.get("output");
+  if (!path.empty()) {
+    const auto saved = model::save(result->compiled.model, path);
+    if (!saved) return failed(saved.error());
+  }
+  const model::Model& model = result->compiled.model;
+  if (reporter.json()) {
+    output.write(model_json(model, result->seconds) + "\n");
+  } else {
+    output.write(model_table(model, result->seconds, ""));
+    output.write(path.empty() ? "not written: no -o MODEL was given\n"
+                              : "written to " + printable(path) + "\n");
+  }
+  return kDone;
+}
+
 }  // namespace
 
 int compile_command(const Arguments& arguments, Output& output) {
@@ -41,46 +77,7 @@ int compile_command(const Arguments& arguments, Output& output) {
   syntax.flag("no-fuse", "keep every named s-op a readable slice of the residual stream")
       .value("dump", "PASS", "stop after a pass and print what it made")
       .flag("json", "print one JSON object");
-  const auto parsed = syntax.parse(arguments);
-  const Reporter reporter(output, parsed && parsed->has("json"));
-  if (!parsed) return reporter.usage(parsed.error());
-  if (parsed->has("help")) {
-    output.write(syntax.help());
-    return kDone;
-  }
-  const auto options = compile_options(*parsed);
-  if (!options) return reporter.usage(options.error());
-  Workspace workspace({.causal = options->causal});
-  if (const auto status = run_program(*parsed, workspace, reporter, output)) return *status;
-
-  const std::string name = parsed->get("sop");
-  const auto failed = [&](const Diagnostic& problem) {
-    reporter.report(problem, workspace.sources());
-    return kFailed;
-  };
-  const auto sop = find_node(name, workspace);
-  if (!sop) return failed(sop.error());
-  const auto result = compile_sop(workspace, *sop, name, *options);
-  if (!result) return failed(result.error());
-  Reporter(output, false).report(result->compiled.notes, workspace.sources());
-  if (!options->dump.empty()) {
-    output.write(result->compiled.dump);
-    return kDone;
-  }
-  const std::string path = parsed->get("output");
-  if (!path.empty()) {
-    const auto saved = model::save(result->compiled.model, path);
-    if (!saved) return failed(saved.error());
-  }
-  const model::Model& model = result->compiled.model;
-  if (reporter.json()) {
-    output.write(model_json(model, result->seconds) + "\n");
-  } else {
-    output.write(model_table(model, result->seconds, ""));
-    output.write(path.empty() ? "not written: no -o MODEL was given\n"
-                              : "written to " + printable(path) + "\n");
-  }
-  return kDone;
+  return with_arguments(syntax, arguments, output, run_compile);
 }
 
 }  // namespace rasp::cli

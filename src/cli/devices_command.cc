@@ -59,23 +59,7 @@ std::string device_json(const runtime::DeviceInfo& device) {
       .str();
 }
 
-}  // namespace
-
-int devices_command(const Arguments& arguments, Output& output) {
-  Syntax syntax("devices [options]",
-                "Lists what models and attention can run on here, by the name that --backend\n"
-                "takes, and what is missing for the others. `auto` is the first graphics card, or\n"
-                "the CPU where there is none.",
-                "rasp devices\n"
-                "rasp devices --json");
-  syntax.positional("argument", 0, 0).flag("json", "print one JSON object a line");
-  const auto parsed = syntax.parse(arguments);
-  const Reporter reporter(output, parsed && parsed->has("json"));
-  if (!parsed) return reporter.usage(parsed.error());
-  if (parsed->has("help")) {
-    output.write(syntax.help());
-    return kDone;
-  }
+int run_devices(const Parsed&, const Reporter& reporter, Output& output) {
   const runtime::DeviceList list = runtime::list_devices();
   for (const runtime::DeviceInfo& device : list.devices)
     output.write(reporter.json() ? device_json(device) + "\n" : device_text(device));
@@ -88,6 +72,19 @@ int devices_command(const Arguments& arguments, Output& output) {
     output.write(reporter.json() ? object + "\n" : missing_text(missing));
   }
   return kDone;
+}
+
+}  // namespace
+
+int devices_command(const Arguments& arguments, Output& output) {
+  Syntax syntax("devices [options]",
+                "Lists what models and attention can run on here, by the name that --backend\n"
+                "takes, and what is missing for the others. `auto` is the first graphics card, or\n"
+                "the CPU where there is none.",
+                "rasp devices\n"
+                "rasp devices --json");
+  syntax.positional("argument", 0, 0).flag("json", "print one JSON object a line");
+  return with_arguments(syntax, arguments, output, run_devices);
 }
 
 }  // namespace rasp::cli

@@ -47,29 +47,10 @@ Result<Answer> sequence_answer(const model::Model& model, const Example& input,
   return answer;
 }
 
-}  // namespace
-
-int exec_command(const Arguments& arguments, Output& output) {
-  Syntax syntax("exec MODEL --input INPUT... [options]",
-                "Runs a compiled model on inputs and decodes what it computes.",
-                "rasp exec reverse.safetensors --input abcd\n"
-                "rasp exec reverse.safetensors --input abcd --input dab --json\n"
-                "rasp exec reverse.safetensors --input ab --trace");
-  syntax.positional("MODEL", 1, SIZE_MAX)
-      .values("input", "INPUT", "an input, as in rasp run (repeatable)")
-      .flag("trace", "show every head's attention and every named slice by layer")
-      .flag("json", "print one JSON object a line");
-  add_backend_option(syntax);
-  const auto parsed = syntax.parse(arguments);
-  const Reporter reporter(output, parsed && parsed->has("json"));
-  if (!parsed) return reporter.usage(parsed.error());
-  if (parsed->has("help")) {
-    output.write(syntax.help());
-    return kDone;
-  }
+int run_exec(const Parsed& parsed, const Reporter& reporter, Output& output) {
   // Further arguments are inputs too: --input a b c.
-  const std::vector<std::string> free = parsed->all("MODEL");
-  std::vector<std::string> texts = parsed->all("input");
+  const std::vector<std::string> free = parsed.all("MODEL");
+  std::vector<std::string> texts = parsed.all("input");
   texts.insert(texts.end(), free.begin() + 1, free.end());
   if (texts.empty()) {
     return reporter.usage(
@@ -77,7 +58,7 @@ int exec_command(const Arguments& arguments, Output& output) {
   }
   const auto inputs = parse_inputs(texts);
   if (!inputs) return reporter.usage(inputs.error());
-  const auto backend = chosen_backend(*parsed);
+  const auto backend = chosen_backend(parsed);
   if (!backend) return reporter.usage(backend.error());
   const auto model = load_model(free.front(), reporter);
   if (!model) return kUsage;
@@ -100,7 +81,7 @@ int exec_command(const Arguments& arguments, Output& output) {
   if (!results) return failed(results.error());
   for (std::size_t i = 0; i < inputs->size(); ++i) {
     std::optional<runtime::Trace> trace;
-    if (pattern || parsed->has("trace")) {
+    if (pattern || parsed.has("trace")) {
       auto traced = (*executable)->trace(batch[i]);
       if (!traced) return failed(traced.error());
       trace = std::move(*traced);
@@ -111,14 +92,30 @@ int exec_command(const Arguments& arguments, Output& output) {
     if (!answer) return failed(answer.error());
     if (!reporter.json()) {
       output.write(answer->text);
-      if (parsed->has("trace")) output.write(trace_text(*model, input, *trace));
+      if (parsed.has("trace")) output.write(trace_text(*model, input, *trace));
       continue;
     }
     JsonObject object = answer->object;
-    if (parsed->has("trace")) object.add("trace", trace_json(*model, *trace));
+    if (parsed.has("trace")) object.add("trace", trace_json(*model, *trace));
     output.write(object.str() + "\n");
   }
   return kDone;
+}
+
+}  // namespace
+
+int exec_command(const Arguments& arguments, Output& output) {
+  Syntax syntax("exec MODEL --input INPUT... [options]",
+                "Runs a compiled model on inputs and decodes what it computes.",
+                "rasp exec reverse.safetensors --input abcd\n"
+                "rasp exec reverse.safetensors --input abcd --input dab --json\n"
+                "rasp exec reverse.safetensors --input ab --trace");
+  syntax.positional("MODEL", 1, SIZE_MAX)
+      .values("input", "INPUT", "an input, as in rasp run (repeatable)")
+      .flag("trace", "show every head's attention and every named slice by layer")
+      .flag("json", "print one JSON object a line");
+  add_backend_option(syntax);
+  return with_arguments(syntax, arguments, output, run_exec);
 }
 
 }  // namespace rasp::cli

@@ -106,43 +106,19 @@ std::string json_of(const model::Model& model, const Example& prompt, const Gene
          "\n";
 }
 
-}  // namespace
-
-int generate_command(const Arguments& arguments, Output& output) {
-  Syntax syntax(
-      "generate MODEL --prompt INPUT --tokens N [options]",
-      "Lets a causal model whose s-op is the next token continue a text, one position a\n"
-      "step: keys and values of the positions before are kept. The continuation goes to\n"
-      "standard output as it comes, characters behind a text and one token a line behind\n"
-      "a list. It ends early at the model's max length.",
-      "rasp compile examples/induction_text.rasp --sop next --causal \\\n"
-      "    --vocab 'abcdehnort ,.?' --max-len 200 -o next.safetensors\n"
-      "rasp generate next.safetensors --prompt 'not here, no' --tokens 30\n"
-      "rasp generate counter.safetensors --prompt '[0, 1, 2]' --tokens 5 --json");
-  syntax.positional("MODEL", 1, 1)
-      .value("prompt", "INPUT", "what is continued: an input, as in rasp run")
-      .value("tokens", "N", "so many tokens, at most")
-      .flag("json", "print one JSON object");
-  add_backend_option(syntax);
-  const auto parsed = syntax.parse(arguments);
-  const Reporter reporter(output, parsed && parsed->has("json"));
-  if (!parsed) return reporter.usage(parsed.error());
-  if (parsed->has("help")) {
-    output.write(syntax.help());
-    return kDone;
-  }
+int run_generate(const Parsed& parsed, const Reporter& reporter, Output& output) {
   for (const char* required : {"prompt", "tokens"})
-    if (!parsed->has(required))
+    if (!parsed.has(required))
       return reporter.usage(error(ErrorKind::kInput, {},
                                   "option '--" + std::string(required) + "' is missing",
                                   "see `rasp generate --help`"));
-  const auto count = parse_count("--tokens", parsed->get("tokens"), 0, kMostTokens);
+  const auto count = parse_count("--tokens", parsed.get("tokens"), 0, kMostTokens);
   if (!count) return reporter.usage(count.error());
-  const auto prompts = parse_inputs({parsed->get("prompt")});
+  const auto prompts = parse_inputs({parsed.get("prompt")});
   if (!prompts) return reporter.usage(prompts.error());
-  const auto backend = runtime::make_backend(parsed->get("backend", "cpu"), 1);
+  const auto backend = runtime::make_backend(parsed.get("backend", "cpu"), 1);
   if (!backend) return reporter.usage(backend.error());
-  const auto model = load_model(parsed->get("MODEL"), reporter);
+  const auto model = load_model(parsed.get("MODEL"), reporter);
   if (!model) return kUsage;
 
   const auto failed = [&](const Diagnostic& problem) {
@@ -186,6 +162,27 @@ int generate_command(const Arguments& arguments, Output& output) {
     output.error("rasp: the text ends at the model's max length, " +
                  std::to_string(model->max_length) + " tokens\n");
   return result->end == End::kInterrupted ? kInterrupted : kDone;
+}
+
+}  // namespace
+
+int generate_command(const Arguments& arguments, Output& output) {
+  Syntax syntax(
+      "generate MODEL --prompt INPUT --tokens N [options]",
+      "Lets a causal model whose s-op is the next token continue a text, one position a\n"
+      "step: keys and values of the positions before are kept. The continuation goes to\n"
+      "standard output as it comes, characters behind a text and one token a line behind\n"
+      "a list. It ends early at the model's max length.",
+      "rasp compile examples/induction_text.rasp --sop next --causal \\\n"
+      "    --vocab 'abcdehnort ,.?' --max-len 200 -o next.safetensors\n"
+      "rasp generate next.safetensors --prompt 'not here, no' --tokens 30\n"
+      "rasp generate counter.safetensors --prompt '[0, 1, 2]' --tokens 5 --json");
+  syntax.positional("MODEL", 1, 1)
+      .value("prompt", "INPUT", "what is continued: an input, as in rasp run")
+      .value("tokens", "N", "so many tokens, at most")
+      .flag("json", "print one JSON object");
+  add_backend_option(syntax);
+  return with_arguments(syntax, arguments, output, run_generate);
 }
 
 }  // namespace rasp::cli

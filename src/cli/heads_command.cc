@@ -93,6 +93,24 @@ std::string json_of(const model::Model& model, const runtime::ScoredHeads& score
          "\n";
 }
 
+int run_heads(const Parsed& parsed, const Reporter& reporter, Output& output) {
+  const auto scoring = scoring_of(parsed);
+  if (!scoring) return reporter.usage(scoring.error());
+  const auto model = load_model(parsed.get("MODEL"), reporter);
+  if (!model) return kUsage;
+  const auto failed = [&](const Diagnostic& problem) {
+    reporter.report(problem, SourceMap());
+    return kFailed;
+  };
+  const auto executable = runtime::make_cpu_backend(1)->load(*model);
+  if (!executable) return failed(executable.error());
+  const auto scored = score_heads(*model, **executable, *scoring);
+  if (!scored) return failed(scored.error());
+  output.write(reporter.json() ? json_of(*model, *scored, *scoring)
+                               : table(*model, *scored, *scoring));
+  return kDone;
+}
+
 }  // namespace
 
 int heads_command(const Arguments& arguments, Output& output) {
@@ -113,28 +131,7 @@ int heads_command(const Arguments& arguments, Output& output) {
       .value("block", "N", "tokens before the repetition (as many as fit, at most 64)")
       .value("seed", "N", "of the random tokens (0 without it)")
       .flag("json", "print one JSON object");
-  const auto parsed = syntax.parse(arguments);
-  const Reporter reporter(output, parsed && parsed->has("json"));
-  if (!parsed) return reporter.usage(parsed.error());
-  if (parsed->has("help")) {
-    output.write(syntax.help());
-    return kDone;
-  }
-  const auto scoring = scoring_of(*parsed);
-  if (!scoring) return reporter.usage(scoring.error());
-  const auto model = load_model(parsed->get("MODEL"), reporter);
-  if (!model) return kUsage;
-  const auto failed = [&](const Diagnostic& problem) {
-    reporter.report(problem, SourceMap());
-    return kFailed;
-  };
-  const auto executable = runtime::make_cpu_backend(1)->load(*model);
-  if (!executable) return failed(executable.error());
-  const auto scored = score_heads(*model, **executable, *scoring);
-  if (!scored) return failed(scored.error());
-  output.write(reporter.json() ? json_of(*model, *scored, *scoring)
-                               : table(*model, *scored, *scoring));
-  return kDone;
+  return with_arguments(syntax, arguments, output, run_heads);
 }
 
 }  // namespace rasp::cli

@@ -171,6 +171,35 @@ std::vector<std::vector<std::string>> roles_of(const model::Model& model,
   return roles;
 }
 
+int run_inspect(const Parsed& parsed, const Reporter& reporter, Output& output) {
+  const auto model = load_model(parsed.get("MODEL"), reporter);
+  if (!model) return kUsage;
+  const auto failed = [&](const Diagnostic& problem) {
+    reporter.report(problem, SourceMap());
+    return kFailed;
+  };
+  const auto n = parse_count("--at", parsed.get("at", std::to_string(model->max_length)), 1,
+                             model->max_length);
+  if (!n) return reporter.usage(n.error());
+  const auto executable = runtime::make_cpu_backend(1)->load(*model);
+  if (!executable) return failed(executable.error());
+  visual::MeasuredCost measured;
+  if (parsed.has("measure")) {
+    auto times = measure_model(*model, **executable, *n);
+    if (!times) return failed(times.error());
+    measured = *times;
+  }
+  const bool json = reporter.json();
+  const visual::InspectOptions options{parsed.has("full")        ? SIZE_MAX
+                                       : is_terminal(1) && !json ? kTerminalValues
+                                                                 : kFileValues,
+                                       roles_of(*model, **executable)};
+  output.write(json ? inspect_json(*model, options, cost_json(*model, *n, measured)) + "\n"
+                    : visual::inspect_text(*model, options) +
+                          visual::cost_text(*model, *n, measured));
+  return kDone;
+}
+
 }  // namespace
 
 int inspect_command(const Arguments& arguments, Output& output) {
@@ -187,39 +216,7 @@ int inspect_command(const Arguments& arguments, Output& output) {
       .value("at", "N", "count the cost at N tokens (the max length without it)")
       .flag("measure", "run the model at N tokens and show what that takes")
       .flag("json", "print one JSON object");
-  const auto parsed = syntax.parse(arguments);
-  const Reporter reporter(output, parsed && parsed->has("json"));
-  if (!parsed) return reporter.usage(parsed.error());
-  if (parsed->has("help")) {
-    output.write(syntax.help());
-    return kDone;
-  }
-  const auto model = load_model(parsed->get("MODEL"), reporter);
-  if (!model) return kUsage;
-  const auto failed = [&](const Diagnostic& problem) {
-    reporter.report(problem, SourceMap());
-    return kFailed;
-  };
-  const auto n = parse_count("--at", parsed->get("at", std::to_string(model->max_length)), 1,
-                             model->max_length);
-  if (!n) return reporter.usage(n.error());
-  const auto executable = runtime::make_cpu_backend(1)->load(*model);
-  if (!executable) return failed(executable.error());
-  visual::MeasuredCost measured;
-  if (parsed->has("measure")) {
-    auto times = measure_model(*model, **executable, *n);
-    if (!times) return failed(times.error());
-    measured = *times;
-  }
-  const bool json = reporter.json();
-  const visual::InspectOptions options{parsed->has("full")       ? SIZE_MAX
-                                       : is_terminal(1) && !json ? kTerminalValues
-                                                                 : kFileValues,
-                                       roles_of(*model, **executable)};
-  output.write(json ? inspect_json(*model, options, cost_json(*model, *n, measured)) + "\n"
-                    : visual::inspect_text(*model, options) +
-                          visual::cost_text(*model, *n, measured));
-  return kDone;
+  return with_arguments(syntax, arguments, output, run_inspect);
 }
 
 }  // namespace rasp::cli

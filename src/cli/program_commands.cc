@@ -50,36 +50,14 @@ int show_names(const std::vector<std::string>& names, Workspace& workspace, Pres
   return kDone;
 }
 
-}  // namespace
-
-int run_command(const Arguments& arguments, Output& output) {
-  Syntax syntax("run FILE [options]",
-                "Runs a RASP program and shows what it computes: the names given by --show, or\n"
-                "the values of its expression statements, or else its last value.",
-                "rasp run reverse.rasp --show reverse --input hello\n"
-                "rasp run sort.rasp --show sorted --input '[3, 1, 2]' --json\n"
-                "rasp run hist.rasp --show hist --input @text.txt");
-  syntax.positional("FILE", 1, 1)
-      .values("show", "NAME", "show the value of NAME (repeatable)")
-      .values("input", "INPUT",
-              "evaluate on INPUT (repeatable; \"hello\" without it): a text,\n"
-              "a JSON list, a JSON string, or @FILE for what is in a file")
-      .flag("causal", "let every selector see only positions up to its own")
-      .flag("json", "print one JSON object a line");
-  const auto parsed = syntax.parse(arguments);
-  const Reporter reporter(output, parsed && parsed->has("json"));
-  if (!parsed) return reporter.usage(parsed.error());
-  if (parsed->has("help")) {
-    output.write(syntax.help());
-    return kDone;
-  }
-  auto examples = examples_of(*parsed);
+int run_file(const Parsed& parsed, const Reporter& reporter, Output& output) {
+  auto examples = examples_of(parsed);
   if (!examples) return reporter.usage(examples.error());
-  Workspace workspace({.causal = parsed->has("causal")});
-  const auto file = workspace.add_file(parsed->get("FILE"));
+  Workspace workspace({.causal = parsed.has("causal")});
+  const auto file = workspace.add_file(parsed.get("FILE"));
   if (!file) return reporter.usage(file.error());
 
-  const std::vector<std::string> names = parsed->all("show");
+  const std::vector<std::string> names = parsed.all("show");
   Presenter presenter(workspace, output, std::move(*examples), reporter.json());
   bool shown = false;
   std::optional<lang::Event> last;
@@ -105,6 +83,51 @@ int run_command(const Arguments& arguments, Output& output) {
   return presenter.failed_expectations() > 0 ? kFailed : status;
 }
 
+}  // namespace
+
+int run_command(const Arguments& arguments, Output& output) {
+  Syntax syntax("run FILE [options]",
+                "Runs a RASP program and shows what it computes: the names given by --show, or\n"
+                "the values of its expression statements, or else its last value.",
+                "rasp run reverse.rasp --show reverse --input hello\n"
+                "rasp run sort.rasp --show sorted --input '[3, 1, 2]' --json\n"
+                "rasp run hist.rasp --show hist --input @text.txt");
+  syntax.positional("FILE", 1, 1)
+      .values("show", "NAME", "show the value of NAME (repeatable)")
+      .values("input", "INPUT",
+              "evaluate on INPUT (repeatable; \"hello\" without it): a text,\n"
+              "a JSON list, a JSON string, or @FILE for what is in a file")
+      .flag("causal", "let every selector see only positions up to its own")
+      .flag("json", "print one JSON object a line");
+  return with_arguments(syntax, arguments, output, run_file);
+}
+
+namespace {
+
+int run_eval(const Parsed& parsed, const Reporter& reporter, Output& output) {
+  auto examples = examples_of(parsed);
+  if (!examples) return reporter.usage(examples.error());
+  Workspace workspace({.causal = parsed.has("causal")});
+  if (parsed.has("load")) {
+    const auto file = workspace.add_file(parsed.get("load"));
+    if (!file) return reporter.usage(file.error());
+    const lang::Outcome loaded = workspace.session().run(*file);
+    report(loaded, workspace, reporter, output);
+    if (!loaded.ok()) return kFailed;
+  }
+  std::string text = parsed.get("EXPR");
+  if (!syntax::is_complete(text)) text += ";";
+  const FileId file = workspace.sources().add("expression", std::move(text));
+
+  Presenter presenter(workspace, output, std::move(*examples), reporter.json());
+  const lang::Outcome outcome = workspace.session().run(
+      file, [&](const lang::Event& event) { return presenter.event(event, true); });
+  report(outcome, workspace, reporter, output);
+  return outcome.ok() && presenter.failed_expectations() == 0 ? kDone : kFailed;
+}
+
+}  // namespace
+
 int eval_command(const Arguments& arguments, Output& output) {
   Syntax syntax("eval EXPR [options]",
                 "Evaluates an expression, or statements, and shows each value.",
@@ -116,52 +139,14 @@ int eval_command(const Arguments& arguments, Output& output) {
       .values("input", "INPUT", "evaluate on INPUT, as in rasp run (repeatable)")
       .flag("causal", "let every selector see only positions up to its own")
       .flag("json", "print one JSON object a line");
-  const auto parsed = syntax.parse(arguments);
-  const Reporter reporter(output, parsed && parsed->has("json"));
-  if (!parsed) return reporter.usage(parsed.error());
-  if (parsed->has("help")) {
-    output.write(syntax.help());
-    return kDone;
-  }
-  auto examples = examples_of(*parsed);
-  if (!examples) return reporter.usage(examples.error());
-  Workspace workspace({.causal = parsed->has("causal")});
-  if (parsed->has("load")) {
-    const auto file = workspace.add_file(parsed->get("load"));
-    if (!file) return reporter.usage(file.error());
-    const lang::Outcome loaded = workspace.session().run(*file);
-    report(loaded, workspace, reporter, output);
-    if (!loaded.ok()) return kFailed;
-  }
-  std::string text = parsed->get("EXPR");
-  if (!syntax::is_complete(text)) text += ";";
-  const FileId file = workspace.sources().add("expression", std::move(text));
-
-  Presenter presenter(workspace, output, std::move(*examples), reporter.json());
-  const lang::Outcome outcome = workspace.session().run(
-      file, [&](const lang::Event& event) { return presenter.event(event, true); });
-  report(outcome, workspace, reporter, output);
-  return outcome.ok() && presenter.failed_expectations() == 0 ? kDone : kFailed;
+  return with_arguments(syntax, arguments, output, run_eval);
 }
 
-int check_command(const Arguments& arguments, Output& output) {
-  Syntax syntax("check FILE... [options]",
-                "Parses and checks RASP programs without running them on any input.",
-                "rasp check program.rasp\n"
-                "rasp check *.rasp --json");
-  syntax.positional("FILE", 1, SIZE_MAX)
-      .flag("json",
-            "print one JSON object a line: each error and warning, then a summary\n"
-            "of each file");
-  const auto parsed = syntax.parse(arguments);
-  const Reporter reporter(output, parsed && parsed->has("json"));
-  if (!parsed) return reporter.usage(parsed.error());
-  if (parsed->has("help")) {
-    output.write(syntax.help());
-    return kDone;
-  }
+namespace {
+
+int run_check(const Parsed& parsed, const Reporter& reporter, Output& output) {
   int status = kDone;
-  for (const std::string& path : parsed->all("FILE")) {
+  for (const std::string& path : parsed.all("FILE")) {
     Workspace workspace({});
     const auto file = workspace.add_file(path);
     if (!file) {
@@ -187,6 +172,20 @@ int check_command(const Arguments& arguments, Output& output) {
     if (!outcome.ok() && status == kDone) status = kFailed;
   }
   return status;
+}
+
+}  // namespace
+
+int check_command(const Arguments& arguments, Output& output) {
+  Syntax syntax("check FILE... [options]",
+                "Parses and checks RASP programs without running them on any input.",
+                "rasp check program.rasp\n"
+                "rasp check *.rasp --json");
+  syntax.positional("FILE", 1, SIZE_MAX)
+      .flag("json",
+            "print one JSON object a line: each error and warning, then a summary\n"
+            "of each file");
+  return with_arguments(syntax, arguments, output, run_check);
 }
 
 }  // namespace rasp::cli

@@ -228,6 +228,12 @@ bool wait_for_save(const Request& request, std::filesystem::file_time_type last,
   return false;
 }
 
+int run_verify(const Parsed& parsed, const Reporter& reporter, Output& output) {
+  const auto request = request_of(parsed);
+  if (!request) return reporter.usage(request.error());
+  return Round(*request, reporter, output).run();
+}
+
 }  // namespace
 
 int verify_command(const Arguments& arguments, Output& output) {
@@ -247,33 +253,13 @@ int verify_command(const Arguments& arguments, Output& output) {
                 "rasp verify homework.rasp --puzzles course/ --json");
   add_options(syntax);
   syntax.flag("json", "print one JSON object a puzzle");
-  const auto parsed = syntax.parse(arguments);
-  const Reporter reporter(output, parsed && parsed->has("json"));
-  if (!parsed) return reporter.usage(parsed.error());
-  if (parsed->has("help")) {
-    output.write(syntax.help());
-    return kDone;
-  }
-  const auto request = request_of(*parsed);
-  if (!request) return reporter.usage(request.error());
-  return Round(*request, reporter, output).run();
+  return with_arguments(syntax, arguments, output, run_verify);
 }
 
-int watch_command(const Arguments& arguments, Output& output) {
-  Syntax syntax("watch SOLUTION [options]",
-                "Checks solutions of puzzles as `rasp verify` does, again at every save of the\n"
-                "file, until Ctrl-C.",
-                "rasp watch shift.rasp\n"
-                "rasp watch solutions.rasp --only shift --no-compile");
-  add_options(syntax);
-  const auto parsed = syntax.parse(arguments);
-  const Reporter reporter(output, false);
-  if (!parsed) return reporter.usage(parsed.error());
-  if (parsed->has("help")) {
-    output.write(syntax.help());
-    return kDone;
-  }
-  const auto request = request_of(*parsed);
+namespace {
+
+int run_watch(const Parsed& parsed, const Reporter& reporter, Output& output) {
+  const auto request = request_of(parsed);
   if (!request) return reporter.usage(request.error());
   const std::atomic<bool>& interrupted = catch_interrupts();
   for (bool first = true; !output.broken(); first = false) {
@@ -286,6 +272,18 @@ int watch_command(const Arguments& arguments, Output& output) {
     if (!wait_for_save(*request, saved, interrupted)) break;
   }
   return kDone;
+}
+
+}  // namespace
+
+int watch_command(const Arguments& arguments, Output& output) {
+  Syntax syntax("watch SOLUTION [options]",
+                "Checks solutions of puzzles as `rasp verify` does, again at every save of the\n"
+                "file, until Ctrl-C.",
+                "rasp watch shift.rasp\n"
+                "rasp watch solutions.rasp --only shift --no-compile");
+  add_options(syntax);
+  return with_arguments(syntax, arguments, output, run_watch);
 }
 
 }  // namespace rasp::cli

@@ -104,29 +104,10 @@ int hint(const syntax::Puzzle& puzzle, Output& output) {
   return puzzle.hint.empty() ? kFailed : kDone;
 }
 
-}  // namespace
-
-int puzzles_command(const Arguments& arguments, Output& output) {
-  Syntax syntax("puzzles [show|start|hint NAME] [options]",
-                "The puzzles that come with the project. Alone it lists them with their par;\n"
-                "`show` tells all about one, `start` writes a solution to fill in, `hint` helps.",
-                "rasp puzzles\n"
-                "rasp puzzles show shift\n"
-                "rasp puzzles start shift -o my_shift.rasp\n"
-                "rasp puzzles hint shift");
-  syntax.positional("ACTION", 0, 2)
-      .value("output,o", "FILE", "with start: write this file (NAME.rasp without it)")
-      .flag("force", "with start: overwrite the file");
-  const auto parsed = syntax.parse(arguments);
-  const Reporter reporter(output, false);
-  if (!parsed) return reporter.usage(parsed.error());
-  if (parsed->has("help")) {
-    output.write(syntax.help());
-    return kDone;
-  }
+int run_puzzles(const Parsed& parsed, const Reporter& reporter, Output& output) {
   Workspace workspace({});
   state_packs(workspace);
-  const std::vector<std::string> words = parsed->all("ACTION");
+  const std::vector<std::string> words = parsed.all("ACTION");
   if (words.empty() || (words.size() == 1 && words[0] == "list")) {
     output.write(list_text(workspace));
     return kDone;
@@ -145,10 +126,26 @@ int puzzles_command(const Arguments& arguments, Output& output) {
   }
   const auto puzzle = find_puzzle(words[1], workspace);
   if (!puzzle) return reporter.usage(puzzle.error());
-  if (action == "start") return start(**puzzle, *parsed, workspace, reporter, output);
+  if (action == "start") return start(**puzzle, parsed, workspace, reporter, output);
   if (action == "hint") return hint((*puzzle)->puzzle, output);
   output.write(puzzle_text(**puzzle, workspace.sources(), ""));
   return kDone;
+}
+
+}  // namespace
+
+int puzzles_command(const Arguments& arguments, Output& output) {
+  Syntax syntax("puzzles [show|start|hint NAME] [options]",
+                "The puzzles that come with the project. Alone it lists them with their par;\n"
+                "`show` tells all about one, `start` writes a solution to fill in, `hint` helps.",
+                "rasp puzzles\n"
+                "rasp puzzles show shift\n"
+                "rasp puzzles start shift -o my_shift.rasp\n"
+                "rasp puzzles hint shift");
+  syntax.positional("ACTION", 0, 2)
+      .value("output,o", "FILE", "with start: write this file (NAME.rasp without it)")
+      .flag("force", "with start: overwrite the file");
+  return with_arguments(syntax, arguments, output, run_puzzles);
 }
 
 }  // namespace rasp::cli

@@ -239,25 +239,26 @@ int Repl::loop() {
   return failed_ && !options_.terminal ? kFailed : kDone;
 }
 
+namespace {
+
+int run_repl(const Parsed& parsed, const Reporter&, Output& output) {
+  const bool terminal = is_terminal(STDIN_FILENO) && is_terminal(STDOUT_FILENO);
+  // Without a terminal Ctrl-C ends the process, as it does everywhere else.
+  std::atomic<bool> never{false};
+  Repl repl(output, {.terminal = terminal, .causal = parsed.has("causal")},
+            terminal ? catch_interrupts() : never);
+  return repl.loop();
+}
+
+}  // namespace
+
 int repl_command(const Arguments& arguments, Output& output) {
   Syntax syntax("[repl] [options]",
                 "Reads statements and shows their values, at a terminal or from a pipe.",
                 "rasp\n"
                 "echo 'length;' | rasp repl");
   syntax.flag("causal", "let every selector see only positions up to its own");
-  const auto parsed = syntax.parse(arguments);
-  const Reporter reporter(output, false);
-  if (!parsed) return reporter.usage(parsed.error());
-  if (parsed->has("help")) {
-    output.write(syntax.help());
-    return kDone;
-  }
-  const bool terminal = is_terminal(STDIN_FILENO) && is_terminal(STDOUT_FILENO);
-  // Without a terminal Ctrl-C ends the process, as it does everywhere else.
-  std::atomic<bool> never{false};
-  Repl repl(output, {.terminal = terminal, .causal = parsed->has("causal")},
-            terminal ? catch_interrupts() : never);
-  return repl.loop();
+  return with_arguments(syntax, arguments, output, run_repl);
 }
 
 }  // namespace rasp::cli

@@ -144,43 +144,20 @@ Result<verify::Options> verify_options(const Parsed& parsed) {
   return options;
 }
 
-}  // namespace
-
-int verify_sop_command(const Arguments& arguments, Output& output) {
-  Syntax syntax("verify FILE --sop NAME --vocab V --max-len N [options]",
-                "Compiles an s-op and compares what its weights compute with what the interpreter\n"
-                "says: on every input where there are at most a million, else on random ones.\n"
-                "Where they differ it shows the smallest input.",
-                "rasp verify examples/histogram.rasp --sop hist --vocab abcd --max-len 8\n"
-                "rasp verify sort.rasp --sop sorted --vocab '[0, 1, 2]' --max-len 40 \\\n"
-                "    --samples 1000 --seed 7 --json");
-  syntax.positional("FILE", 1, 1);
-  add_subject_options(syntax, "the s-op (or the selector) to verify");
-  add_weight_options(syntax);
-  syntax.value("samples", "K", "random inputs, where not all are tried (10000 without it)")
-      .value("seed", "S", "of the random inputs (another one each time without it)")
-      .flag("json", "print one JSON object");
-  add_backend_option(syntax);
-  const auto parsed = syntax.parse(arguments);
-  const Reporter reporter(output, parsed && parsed->has("json"));
-  if (!parsed) return reporter.usage(parsed.error());
-  if (parsed->has("help")) {
-    output.write(syntax.help());
-    return kDone;
-  }
-  const auto compiling = compiler_options(*parsed, "verify");
+int run_verify_sop(const Parsed& parsed, const Reporter& reporter, Output& output) {
+  const auto compiling = compiler_options(parsed, "verify");
   if (!compiling) return reporter.usage(compiling.error());
-  auto options = verify_options(*parsed);
+  auto options = verify_options(parsed);
   if (!options) return reporter.usage(options.error());
 
-  const auto backend = chosen_backend(*parsed);
+  const auto backend = chosen_backend(parsed);
   if (!backend) return reporter.usage(backend.error());
   // On the CPU the threads of the comparison each run the weights themselves.
   if ((*backend)->name() != "cpu") options->backend = backend->get();
 
   Workspace workspace({.causal = compiling->causal});
-  if (const auto status = run_program(*parsed, workspace, reporter, output)) return *status;
-  const std::string name = parsed->get("sop");
+  if (const auto status = run_program(parsed, workspace, reporter, output)) return *status;
+  const std::string name = parsed.get("sop");
   const auto node = find_node(name, workspace);
   if (!node) {
     reporter.report(node.error(), workspace.sources());
@@ -206,6 +183,26 @@ int verify_sop_command(const Arguments& arguments, Output& output) {
   output.write(reporter.json() ? report_json(*report, model) + "\n" : report_text(*report, model));
   if (report->verdict == verify::Verdict::kInterrupted) return kInterrupted;
   return report->verdict == verify::Verdict::kExact ? kDone : kFailed;
+}
+
+}  // namespace
+
+int verify_sop_command(const Arguments& arguments, Output& output) {
+  Syntax syntax("verify FILE --sop NAME --vocab V --max-len N [options]",
+                "Compiles an s-op and compares what its weights compute with what the interpreter\n"
+                "says: on every input where there are at most a million, else on random ones.\n"
+                "Where they differ it shows the smallest input.",
+                "rasp verify examples/histogram.rasp --sop hist --vocab abcd --max-len 8\n"
+                "rasp verify sort.rasp --sop sorted --vocab '[0, 1, 2]' --max-len 40 \\\n"
+                "    --samples 1000 --seed 7 --json");
+  syntax.positional("FILE", 1, 1);
+  add_subject_options(syntax, "the s-op (or the selector) to verify");
+  add_weight_options(syntax);
+  syntax.value("samples", "K", "random inputs, where not all are tried (10000 without it)")
+      .value("seed", "S", "of the random inputs (another one each time without it)")
+      .flag("json", "print one JSON object");
+  add_backend_option(syntax);
+  return with_arguments(syntax, arguments, output, run_verify_sop);
 }
 
 }  // namespace rasp::cli

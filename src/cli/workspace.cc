@@ -63,4 +63,16 @@ int Reporter::usage(const Diagnostic& diagnostic) const {
   return kUsage;
 }
 
+int with_arguments(const Syntax& syntax, const std::vector<std::string>& arguments, Output& output,
+                   Command command) {
+  const auto parsed = syntax.parse(arguments);
+  const Reporter reporter(output, parsed && parsed->has("json"));
+  if (!parsed) return reporter.usage(parsed.error());
+  if (parsed->has("help")) {
+    output.write(syntax.help());
+    return kDone;
+  }
+  return command(*parsed, reporter, output);
+}
+
 }  // namespace rasp::cli

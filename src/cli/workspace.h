@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/source.h"
+#include "cli/arguments.h"
 #include "cli/input.h"
 #include "cli/json.h"
 #include "cli/output.h"
@@ -56,5 +57,11 @@ class Reporter {
   bool json_;
   bool colour_;
 };
+
+// Parses a command's arguments, answers --help and mistakes, and else carries the command out.
+// Gives the exit status.
+using Command = int (*)(const Parsed& parsed, const Reporter& reporter, Output& output);
+[[nodiscard]] int with_arguments(const Syntax& syntax, const std::vector<std::string>& arguments,
+                                 Output& output, Command command);
 
 }  // namespace rasp::cli

@@ -47,6 +47,7 @@ class Lowering {
   VarId new_categorical(IrId id, std::uint32_t step);
 
   void output_value(IrId root);
+  [[nodiscard]] std::optional<double> list_codes(IrId root, IrId source, model::Decoder& decoder);
   bool output_scalar(IrId root);
   bool output_reciprocal(IrId width, model::Decoder decoder);
   void output_categorical(IrId root);

@@ -35,6 +35,28 @@ double half_gap(std::int64_t most) {
 
 }  // namespace
 
+// A code for every value that `source` can have, and what it means. Gives half the smallest
+// distance between two; nothing where the answer is no function of `source`.
+std::optional<double> Lowering::list_codes(IrId root, IrId source, model::Decoder& decoder) {
+  const Domain& domain = domains_[source];
+  const auto values = domains_.as_function_of(root, source, domain.values);
+  if (!values) return std::nullopt;
+  const auto some = std::find_if(values->begin(), values->end(),
+                                 [](const auto& value) { return value.has_value(); });
+  if (some == values->end()) return std::nullopt;
+  double gap = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < values->size(); ++i) {
+    const auto code = value::to_number(domain.values[i]);
+    if (!decoder.codes.empty()) {
+      gap = std::min(gap, (*code - decoder.codes.back()).to_double() / 2);
+    }
+    decoder.codes.push_back(*code);
+    // Where the program has no value nobody reads it, and any will do.
+    decoder.values.push_back((*values)[i] ? *(*values)[i] : **some);
+  }
+  return gap;
+}
+
 bool Lowering::output_scalar(IrId root) {
   while (domains_.is_whole_round(root)) root = ir_[root].args[0];
   const IrNode& node = ir_[root];
@@ -55,20 +77,9 @@ bool Lowering::output_scalar(IrId root) {
   decoder.kind = model::Decoder::Kind::kScalar;
   double gap = std::numeric_limits<double>::infinity();
   if (domain.listed) {
-    const auto values = domains_.as_function_of(root, source, domain.values);
-    if (!values) return false;
-    const auto some = std::find_if(values->begin(), values->end(),
-                                   [](const auto& value) { return value.has_value(); });
-    if (some == values->end()) return false;
-    for (std::size_t i = 0; i < values->size(); ++i) {
-      const auto code = value::to_number(domain.values[i]);
-      if (!decoder.codes.empty()) {
-        gap = std::min(gap, (*code - decoder.codes.back()).to_double() / 2);
-      }
-      decoder.codes.push_back(*code);
-      // Where the program has no value nobody reads it, and any will do.
-      decoder.values.push_back((*values)[i] ? *(*values)[i] : **some);
-    }
+    const auto smallest = list_codes(root, source, decoder);
+    if (!smallest) return false;
+    gap = *smallest;
   } else {
     if (source != root || domain.denominator <= 0) {
       if (source != root) return false;

@@ -4,10 +4,9 @@ import pathlib
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
-from terminal_test import Terminal, expect
+from terminal_test import Terminal, expect, run_tests
 
 # Minutes of work on a single input.
 LONG = """long = indices;
@@ -64,14 +63,5 @@ def test_session(home):
     expect(terminal.leave() == 0, "the session goes on")
 
 
-def main():
-    tests = [value for name, value in sorted(globals().items()) if name.startswith("test_")]
-    for test in tests:
-        with tempfile.TemporaryDirectory() as home:
-            test(home)
-        print(f"{test.__name__}: passed")
-    expect(len(tests) == 3, "every test ran")
-
-
 if __name__ == "__main__":
-    main()
+    run_tests(globals(), 3)

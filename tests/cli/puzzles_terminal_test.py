@@ -2,10 +2,9 @@
 """Puzzles at a terminal: progress, Ctrl-C, watching: puzzles_terminal_test.py PATH-TO-rasp."""
 import os
 import pathlib
-import tempfile
 import time
 
-from terminal_test import Terminal, expect
+from terminal_test import Terminal, expect, run_tests
 
 # Sorting again and again, on 597,870 inputs: a minute of work, of which the test sees a second.
 LONG = """puzzle quick() { "x" vocab "ab"; length 1 to 3; spec quick == tokens; }
@@ -61,14 +60,5 @@ def test_watch(home):
     expect(terminal.leave() == 0, "Ctrl-C ends watching")
 
 
-def main():
-    tests = [value for name, value in sorted(globals().items()) if name.startswith("test_")]
-    for test in tests:
-        with tempfile.TemporaryDirectory() as home:
-            test(home)
-        print(f"{test.__name__}: passed")
-    expect(len(tests) == 3, "every test ran")
-
-
 if __name__ == "__main__":
-    main()
+    run_tests(globals(), 3)

@@ -65,6 +65,16 @@ def expect(condition, what):
         sys.exit(f"failed: {what}")
 
 
+def run_tests(names, count):
+    """Runs the `count` functions of a script that are called test_..., each in a home of its own."""
+    tests = [value for name, value in sorted(names.items()) if name.startswith("test_")]
+    for test in tests:
+        with tempfile.TemporaryDirectory() as home:
+            test(home)
+        print(f"{test.__name__}: passed")
+    expect(len(tests) == count, "every test ran")
+
+
 def test_prompts_and_values(home):
     terminal = Terminal(home, NO_COLOR="1")
     banner = terminal.wait_for(r">> ")
@@ -183,14 +193,5 @@ def test_keys_at_any_moment(home):
             expect(terminal.leave() == 0, f"{key!r} after {pause} pauses")
 
 
-def main():
-    tests = [value for name, value in sorted(globals().items()) if name.startswith("test_")]
-    for test in tests:
-        with tempfile.TemporaryDirectory() as home:
-            test(home)
-        print(f"{test.__name__}: passed")
-    expect(len(tests) == 7, "every test ran")
-
-
 if __name__ == "__main__":
-    main()
+    run_tests(globals(), 7)

@@ -4,9 +4,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "../model/random_model.h"
 #include "backends_here.h"
-#include "reference_forward.h"
+#include "model_checks.h"
 
 namespace rasp::runtime {
 namespace {
@@ -14,38 +13,14 @@ namespace {
 using model::Dtype;
 using model::Matrix;
 using model::Model;
+using testing::difference;
+using testing::expect_trace_as_defined;
+using testing::random_tokens;
 using testing::RandomModel;
 using testing::RandomModelOptions;
 using testing::reference_forward;
-using Tokens = std::vector<TokenId>;
-
-Tokens random_tokens(const Model& model, RandomModel& random, std::size_t least = 1) {
-  Tokens tokens(random.size(std::min<std::size_t>(least, model.max_length), model.max_length));
-  for (TokenId& token : tokens)
-    token = static_cast<TokenId>(random.size(0, model.vocabulary.size() - 1));
-  return tokens;
-}
-
-// Against the largest entry, at least 1; NaN when any is NaN.
-double difference(const Matrix& a, const testing::Rows& b, std::size_t skipped_rows) {
-  double worst = 0;
-  double norm = 1;
-  for (Eigen::Index r = 0; r < a.rows(); ++r)
-    for (Eigen::Index c = 0; c < a.cols(); ++c) {
-      const double expected =
-          b[static_cast<std::size_t>(r) + skipped_rows][static_cast<std::size_t>(c)];
-      const double off = std::abs(a(r, c) - expected);
-      if (std::isnan(off)) return off;
-      worst = std::max(worst, off);
-      norm = std::max(norm, std::abs(expected));
-    }
-  return worst / norm;
-}
-
-bool same_bits(const Matrix& a, const Matrix& b) {
-  return a.rows() == b.rows() && a.cols() == b.cols() &&
-         std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * sizeof(double)) == 0;
-}
+using testing::same_bits;
+using testing::Tokens;
 
 class BackendModels : public testing::OnBackend {
  protected:
@@ -86,21 +61,7 @@ TEST_P(BackendModels, TheTraceIsWhatTheDefinitionSays) {
     const Model model = random();
     if (model.dtype != Dtype::kF64 || !runs(model)) continue;
     const Tokens tokens = random_tokens(model, random);
-    const auto executable = load(model);
-    const auto trace = executable->trace(tokens);
-    ASSERT_TRUE(trace.has_value()) << trace.error().message;
-    const auto expected = reference_forward(model, tokens);
-    ASSERT_EQ(trace->residual.size(), model.layers.size() + 1);
-    for (std::size_t l = 0; l <= model.layers.size(); ++l)
-      EXPECT_LT(difference(trace->residual[l], expected.residual[l], 0), 1e-11);
-    for (std::size_t l = 0; l < model.layers.size(); ++l) {
-      ASSERT_EQ(trace->attention[l].size(), model.layers[l].heads.size());
-      EXPECT_EQ(trace->hidden[l].cols(), model.layers[l].mlp.w_in.cols());
-      for (std::size_t h = 0; h < model.layers[l].heads.size(); ++h)
-        EXPECT_LT(difference(trace->attention[l][h], expected.attention[l][h], 0), 1e-11);
-    }
-    const Matrix y = executable->run(std::span(&tokens, 1)).value().at(0);
-    EXPECT_TRUE(same_bits(y, trace->output.bottomRows(y.rows())));
+    expect_trace_as_defined(*load(model), model, tokens);
   }
 }
 

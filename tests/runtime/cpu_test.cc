@@ -4,8 +4,7 @@
 #include <cstring>
 #include <string>
 
-#include "../model/random_model.h"
-#include "reference_forward.h"
+#include "model_checks.h"
 #include "runtime/backend.h"
 #include "runtime/cpu/projection.h"
 
@@ -15,43 +14,19 @@ namespace {
 using model::Dtype;
 using model::Matrix;
 using model::Model;
+using testing::difference;
+using testing::expect_trace_as_defined;
+using testing::random_tokens;
 using testing::RandomModel;
 using testing::RandomModelOptions;
 using testing::reference_forward;
-using Tokens = std::vector<TokenId>;
+using testing::same_bits;
+using testing::Tokens;
 
 std::unique_ptr<Executable> load(const Model& model, std::size_t threads = 1) {
   auto executable = make_cpu_backend(threads)->load(model);
   EXPECT_TRUE(executable.has_value()) << (executable ? "" : executable.error().message);
   return std::move(*executable);
-}
-
-Tokens random_tokens(const Model& model, RandomModel& random) {
-  Tokens tokens(random.size(1, model.max_length));
-  for (TokenId& token : tokens)
-    token = static_cast<TokenId>(random.size(0, model.vocabulary.size() - 1));
-  return tokens;
-}
-
-bool same_bits(const Matrix& a, const Matrix& b) {
-  return a.rows() == b.rows() && a.cols() == b.cols() &&
-         std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * sizeof(double)) == 0;
-}
-
-// The largest difference, measured against the largest entry (at least 1); NaN when any is NaN.
-double difference(const Matrix& a, const testing::Rows& b, std::size_t skipped_rows) {
-  double worst = 0;
-  double norm = 1;
-  for (Eigen::Index r = 0; r < a.rows(); ++r)
-    for (Eigen::Index c = 0; c < a.cols(); ++c) {
-      const double expected =
-          b[static_cast<std::size_t>(r) + skipped_rows][static_cast<std::size_t>(c)];
-      const double off = std::abs(a(r, c) - expected);
-      if (std::isnan(off)) return off;
-      worst = std::max(worst, off);
-      norm = std::max(norm, std::abs(expected));
-    }
-  return worst / norm;
 }
 
 TEST(Cpu, DoublesAgreeWithTheDefinition) {
@@ -88,21 +63,7 @@ TEST(Cpu, TheTraceIsWhatTheDefinitionSays) {
     Model model = random();
     model.dtype = Dtype::kF64;
     const Tokens tokens = random_tokens(model, random);
-    const auto executable = load(model);
-    const auto trace = executable->trace(tokens);
-    ASSERT_TRUE(trace.has_value());
-    const auto expected = reference_forward(model, tokens);
-    ASSERT_EQ(trace->residual.size(), model.layers.size() + 1);
-    for (std::size_t l = 0; l <= model.layers.size(); ++l)
-      EXPECT_LT(difference(trace->residual[l], expected.residual[l], 0), 1e-11);
-    for (std::size_t l = 0; l < model.layers.size(); ++l) {
-      ASSERT_EQ(trace->attention[l].size(), model.layers[l].heads.size());
-      EXPECT_EQ(trace->hidden[l].cols(), model.layers[l].mlp.w_in.cols());
-      for (std::size_t h = 0; h < model.layers[l].heads.size(); ++h)
-        EXPECT_LT(difference(trace->attention[l][h], expected.attention[l][h], 0), 1e-11);
-    }
-    const Matrix y = executable->run(std::span(&tokens, 1)).value().at(0);
-    EXPECT_TRUE(same_bits(y, trace->output.bottomRows(y.rows())));
+    expect_trace_as_defined(*load(model), model, tokens);
   }
 }
 
